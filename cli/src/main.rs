@@ -1,0 +1,2 @@
+//! The `deburr` command.
+fn main() {}
