@@ -1,1 +1,5 @@
-//! TODO
+//! End-to-end suites of deburr: the acceptance lines and the oracles they compare with.
+//!
+//! Everything here is on the outside of the compiler: it may link every crate of the workspace, and nothing links it.
+
+pub mod accept;

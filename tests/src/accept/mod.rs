@@ -1,0 +1,100 @@
+//! Acceptance lines: one named measurement each, run by `tests/accept.rs`.
+//!
+//! `cargo test --release -p deburr-tests --test accept -- accept_a_6 [--seed N] [--corpus DIR]` runs one line at full
+//! size and prints figure, target, pass or fail, seed, and the list it ran over. Without a name every line runs at the
+//! reduced size of a CI run; `DEBURR_CASES` scales both.
+//!
+//! A new line is a file `a_N.rs` with `pub fn run(&Args) -> Outcome` and a row in [`LINES`].
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// What a line is given.
+#[derive(Clone, Debug)]
+pub struct Args {
+    /// Seed of everything random in the line.
+    pub seed: u64,
+    /// Modules to run over in place of the line's own, where it runs over modules.
+    pub corpus: Option<PathBuf>,
+    /// Scale of the random counts: 1.0 is the full size that the acceptance line states.
+    pub cases: f64,
+}
+
+impl Args {
+    /// `full` scaled by [`Args::cases`], at least 1.
+    pub fn count(&self, full: u64) -> u64 {
+        ((full as f64 * self.cases) as u64).max(1)
+    }
+}
+
+/// What a line found.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The measured figure, as a sentence.
+    pub figure: String,
+    /// The figure that the line asks for.
+    pub target: String,
+    /// Whether the figure meets the target.
+    pub verdict: Verdict,
+    /// What it ran over, one line an item, with the item's own figures.
+    pub list: Vec<String>,
+}
+
+/// Whether a line's figure meets its target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The target is met.
+    Pass,
+    /// The target is missed.
+    Fail,
+    /// The line can't run here: an outside tool or a corpus is missing.
+    Skipped(String),
+}
+
+impl Verdict {
+    /// `Pass` if `met`, else `Fail`.
+    pub fn of(met: bool) -> Verdict {
+        if met { Verdict::Pass } else { Verdict::Fail }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Pass => f.write_str("pass"),
+            Verdict::Fail => f.write_str("FAIL"),
+            Verdict::Skipped(why) => write!(f, "skipped: {why}"),
+        }
+    }
+}
+
+/// One acceptance line.
+#[derive(Clone, Copy)]
+pub struct Line {
+    /// `accept_LETTER_NUMBER`, after the issue and the number of the line in it.
+    pub name: &'static str,
+    /// Measures it.
+    pub run: fn(&Args) -> Outcome,
+}
+
+/// Every acceptance line, in order.
+pub const LINES: &[Line] = &[];
+
+/// The text that a line prints: list first, so that the verdict is the last thing on the screen.
+pub fn report(line: &Line, args: &Args, outcome: &Outcome) -> String {
+    let mut text = format!("== {}\n", line.name);
+    for item in &outcome.list {
+        text.push_str(&format!("   {item}\n"));
+    }
+    text.push_str(&format!(
+        "{}: {}\n  target: {}\n  result: {}\n  seed {}, cases {}, list of {}\n",
+        line.name,
+        outcome.figure,
+        outcome.target,
+        outcome.verdict,
+        args.seed,
+        args.cases,
+        outcome.list.len()
+    ));
+    text
+}
