@@ -1,1 +1,6 @@
-//! TODO
+//! Generator library: the opcode and intrinsic tables, the expression language and the rule language, their checks, and
+//! the Rust that is emitted from them. It knows texts and tables, not the IR.
+//!
+//! - [`diagnostics`]: what is wrong and where, as values.
+
+pub mod diagnostics;
