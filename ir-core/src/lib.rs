@@ -1,1 +1,39 @@
-//! TODO
+//! The IR of deburr: entities, instructions, use lists, the control-flow tree, modules, and their text.
+//!
+//! A [`Module`] holds types, variables and functions; a [`Function`] is one arena. Code is read through
+//! [`Function::blocks`], [`Function::instrs`] and [`Function::view`], built through [`Builder`], and its control
+//! flow is edited by the methods in [`cf`].
+
+pub mod builder;
+pub mod cf;
+mod dialect;
+mod entity;
+mod env;
+pub mod fold;
+mod func;
+mod instr;
+mod intrinsic;
+mod module;
+mod op;
+mod shim;
+mod types;
+
+pub use builder::{AluSrc, Builder};
+pub use cf::{Extracted, IfParts, LoopParts, NodeKind, OnceParts};
+pub use dialect::{Dialect, Dialects, FoldFn};
+pub use entity::{Block, CfList, Def, Entity, Func, Instr, Node, PackedOption, SpecConst, Type, UseId, Var};
+pub use env::{Denorm, FloatEnv, Rounding};
+pub use func::{Cursor, Function, Param};
+pub use instr::{
+    DerefInfo, DerefKind, Flags, InstrInit, InstrKind, InstrView, JumpKind, Shape, Swizzle, TexInfo, TexOp, TexSrc,
+    Use, User,
+};
+pub use intrinsic::{
+    Divergence, Index, IndexInfo, IndexKind, Intrinsic, IntrinsicFlags, IntrinsicInfo, MemoryEffect,
+};
+pub use module::{
+    Constant, EntryPoint, ExecutionMode, Form, ModeArg, Module, SpecArg, SpecConstant, SpecValue, SpirvInfo, Stage,
+    Variable,
+};
+pub use op::{AluInfo, AluOp, AluProps, AluType, BaseType, Convergent, FormDir, Outside, SpirvForm};
+pub use types::{ArrayLen, Decoration, Dim, ImageType, Member, Modes, StructType, TypeData, TypeTable};

@@ -1,0 +1,130 @@
+//! Intrinsics: whatever touches memory, other invocations or the outside, as an open set of ids with one
+//! table. Ids below [`Intrinsic::FIRST_DIALECT`] come from `intrinsics.toml`.
+
+use crate::op::Convergent;
+use bitflags::bitflags;
+
+/// An intrinsic. Constants are named after the table's entries: `Intrinsic::LOAD_DEREF`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Intrinsic(pub u16);
+
+impl Intrinsic {
+    /// Ids from here on belong to a user's dialect.
+    pub const FIRST_DIALECT: u16 = 0x4000;
+}
+
+bitflags! {
+    /// What passes may do with an intrinsic.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct IntrinsicFlags: u8 {
+        /// May be removed when its result is unused.
+        const ELIMINATE = 1;
+        /// May be reordered, so that equal ones may be merged.
+        const REORDER = 2;
+        /// May be executed where the program did not.
+        const SPECULATABLE = 4;
+        /// Loads a system value.
+        const SYSTEM_VALUE = 8;
+        /// Orders other accesses.
+        const BARRIER = 16;
+    }
+}
+
+/// The kind of value that a const index holds; it decides how the index prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexKind {
+    /// Unsigned number.
+    U32,
+    /// Signed number.
+    I32,
+    /// 0 or 1.
+    Bool,
+    /// One of the listed names, numbered in order.
+    Enum(&'static [&'static str]),
+    /// A set of the listed names, bit i = the i-th.
+    Flags(&'static [&'static str]),
+}
+
+/// A const index: a named number on an intrinsic instruction.
+#[derive(Debug)]
+pub struct IndexInfo {
+    /// Name, as in the text.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: IndexKind,
+    /// Documentation.
+    pub doc: &'static str,
+}
+
+/// A const index id: constants are named after the table's entries: `Index::BASE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Index(pub u8);
+
+/// Divergence of a result by stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divergence {
+    /// The same in every invocation of the subgroup.
+    Uniform,
+    /// May differ.
+    Divergent,
+    /// Uniform if the sources are.
+    Sources,
+}
+
+/// What memory an intrinsic touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryEffect {
+    /// Modes that are read.
+    pub reads: crate::types::Modes,
+    /// Modes that are written.
+    pub writes: crate::types::Modes,
+    /// The modes that source 0's deref may have are read.
+    pub reads_deref: bool,
+    /// The modes that source 0's deref may have are written.
+    pub writes_deref: bool,
+}
+
+/// Everything the table says of an intrinsic.
+#[derive(Debug)]
+pub struct IntrinsicInfo {
+    /// Name, as in text and table.
+    pub name: &'static str,
+    /// Components of each source: 0 = the instruction's count, −1 = any.
+    pub srcs: &'static [i8],
+    /// Bit size of each source; 0 = any. Empty = all any.
+    pub src_bits: &'static [u8],
+    /// Components of the result: `None` = no result, 0 = the instruction's count, −1 = any.
+    pub dest: Option<i8>,
+    /// Admissible bit sizes of the result; empty = any.
+    pub dest_bits: &'static [u8],
+    /// Const indices in order.
+    pub indices: &'static [Index],
+    /// What passes may do.
+    pub flags: IntrinsicFlags,
+    /// Memory touched.
+    pub memory: MemoryEffect,
+    /// Which invocations it depends on.
+    pub convergent: Convergent,
+    /// Divergence of the result in every stage but those listed.
+    pub divergence: Divergence,
+    /// Divergence by stage (stage name, divergence).
+    pub divergence_by_stage: &'static [(&'static str, Divergence)],
+    /// SPIR-V built-in that a system value is read from.
+    pub builtin: Option<&'static str>,
+    /// SPIR-V instructions (without `Op`) that it is read from or written as.
+    pub spirv: &'static [&'static str],
+    /// Documentation.
+    pub doc: &'static str,
+}
+
+impl IntrinsicInfo {
+    /// Whether the instruction's component count is a free parameter (any 0 among sources and result).
+    pub fn has_num_components(&self) -> bool {
+        self.dest == Some(0) || self.srcs.contains(&0)
+    }
+
+    /// Position of a const index among the instruction's, if it has it.
+    pub fn index_slot(&self, index: Index) -> Option<usize> {
+        self.indices.iter().position(|&i| i == index)
+    }
+}
