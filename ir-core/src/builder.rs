@@ -80,7 +80,8 @@ impl<'f> Builder<'f> {
     }
 
     fn shape(comps: u8, bits: u8) -> Shape {
-        Shape::new(comps, bits).expect("the caller names a component count and bit size that the IR has")
+        Shape::new(comps, bits)
+            .expect("the caller names a component count and bit size that the IR has")
     }
 
     /// An ALU instruction; components and bit size follow from the operands: as many components as the widest
@@ -97,7 +98,8 @@ impl<'f> Builder<'f> {
             }
             n => n,
         };
-        let instr = self.alu_instr(op, comps, &srcs.iter().map(|&s| AluSrc::from(s)).collect::<Vec<_>>());
+        let instr =
+            self.alu_instr(op, comps, &srcs.iter().map(|&s| AluSrc::from(s)).collect::<Vec<_>>());
         // A scalar among vectors is splat.
         for (n, ty) in info.inputs.iter().enumerate() {
             if ty.comps == 0 && comps > 1 && self.f.comps(srcs[n]) == 1 {
@@ -130,7 +132,13 @@ impl<'f> Builder<'f> {
     }
 
     /// An intrinsic. `shape` is [`Shape::NONE`] where it has no result.
-    pub fn intrinsic(&mut self, op: Intrinsic, shape: Shape, srcs: &[Def], indices: &[u32]) -> Instr {
+    pub fn intrinsic(
+        &mut self,
+        op: Intrinsic,
+        shape: Shape,
+        srcs: &[Def],
+        indices: &[u32],
+    ) -> Instr {
         self.add(InstrInit::Intrinsic(op, indices), shape, srcs)
     }
 
@@ -188,7 +196,8 @@ impl<'f> Builder<'f> {
 
     /// The listed components of a value.
     pub fn swizzle(&mut self, def: Def, comps: &[u8]) -> Def {
-        if comps.len() == usize::from(self.f.comps(def)) && Swizzle::new(comps) == Swizzle::IDENTITY {
+        if comps.len() == usize::from(self.f.comps(def)) && Swizzle::new(comps) == Swizzle::IDENTITY
+        {
             return def;
         }
         self.alu_instr(AluOp::MOV, comps.len() as u8, &[AluSrc::swizzled(def, comps)]).def()
@@ -231,7 +240,13 @@ impl<'f> Builder<'f> {
     ///
     /// # Panics
     /// If `parent` is no deref.
-    pub fn deref_step(&mut self, kind: DerefKind, parent: Def, index: Option<Def>, ty: Type) -> Def {
+    pub fn deref_step(
+        &mut self,
+        kind: DerefKind,
+        parent: Def,
+        index: Option<Def>,
+        ty: Type,
+    ) -> Def {
         let modes = self.f.deref(parent.instr()).expect("the parent is a deref").modes;
         let info = DerefInfo { kind, modes, ty, stride: 0, access: 0 };
         let bits = self.f.bits(parent);
@@ -265,7 +280,10 @@ impl<'f> Builder<'f> {
     /// If the cursor stands at a removed instruction.
     pub fn block(&self) -> Block {
         match self.cursor {
-            Cursor::BlockStart(b) | Cursor::AfterPhis(b) | Cursor::BlockEnd(b) | Cursor::BeforeJump(b) => b,
+            Cursor::BlockStart(b)
+            | Cursor::AfterPhis(b)
+            | Cursor::BlockEnd(b)
+            | Cursor::BeforeJump(b) => b,
             Cursor::Before(i) | Cursor::After(i) => {
                 self.f.block_of(i).expect("the cursor stands at an instruction in a block")
             }
@@ -282,10 +300,12 @@ impl<'f> Builder<'f> {
     ) -> [Block; 2] {
         let parts = self.f.insert_if(self.cursor, condition);
         let mut ends = [parts.then_block, parts.else_block];
-        let mut inner = Builder { f: self.f, cursor: Cursor::BlockEnd(parts.then_block), flags: self.flags };
+        let mut inner =
+            Builder { f: self.f, cursor: Cursor::BlockEnd(parts.then_block), flags: self.flags };
         then(&mut inner);
         ends[0] = inner.block();
-        let mut inner = Builder { f: self.f, cursor: Cursor::BlockEnd(parts.else_block), flags: self.flags };
+        let mut inner =
+            Builder { f: self.f, cursor: Cursor::BlockEnd(parts.else_block), flags: self.flags };
         otherwise(&mut inner);
         ends[1] = inner.block();
         self.cursor = Cursor::AfterPhis(parts.after);

@@ -196,7 +196,9 @@ impl Function {
     fn node_block(&self, node: PackedOption<Node>) -> Block {
         match node.get().map(|n| self.node_kind(n)) {
             Some(NodeKind::Block(block)) => block,
-            _ => panic!("a list begins and ends with a block, and blocks stand around every other node"),
+            _ => panic!(
+                "a list begins and ends with a block, and blocks stand around every other node"
+            ),
         }
     }
 
@@ -274,9 +276,16 @@ impl Function {
             }
             let owner = self.list_owner(list)?;
             match self.node_kind(owner) {
-                NodeKind::If { then_list, else_list } if then_list == list => return Some(self.first_block(else_list)),
-                NodeKind::Loop { body, continue_list } if body == list => return Some(self.first_block(continue_list)),
-                NodeKind::Block(_) | NodeKind::If { .. } | NodeKind::Loop { .. } | NodeKind::Once { .. } => {
+                NodeKind::If { then_list, else_list } if then_list == list => {
+                    return Some(self.first_block(else_list));
+                }
+                NodeKind::Loop { body, continue_list } if body == list => {
+                    return Some(self.first_block(continue_list));
+                }
+                NodeKind::Block(_)
+                | NodeKind::If { .. }
+                | NodeKind::Loop { .. }
+                | NodeKind::Once { .. } => {
                     node = owner;
                 }
             }
@@ -332,7 +341,9 @@ impl Function {
                 NodeKind::If { then_list, else_list } => {
                     [Some(self.first_block(then_list)), Some(self.first_block(else_list))]
                 }
-                NodeKind::Loop { body, .. } | NodeKind::Once { body } => [Some(self.first_block(body)), None],
+                NodeKind::Loop { body, .. } | NodeKind::Once { body } => {
+                    [Some(self.first_block(body)), None]
+                }
             };
         }
         let list = self.node_list(node);
@@ -340,9 +351,13 @@ impl Function {
             return [(list == self.body()).then_some(self.end_block()), None];
         };
         let target = match self.node_kind(owner) {
-            NodeKind::Loop { body, continue_list } if list == body => self.first_block(continue_list),
+            NodeKind::Loop { body, continue_list } if list == body => {
+                self.first_block(continue_list)
+            }
             NodeKind::Loop { body, .. } => self.first_block(body),
-            NodeKind::Block(_) | NodeKind::If { .. } | NodeKind::Once { .. } => self.block_after(owner),
+            NodeKind::Block(_) | NodeKind::If { .. } | NodeKind::Once { .. } => {
+                self.block_after(owner)
+            }
         };
         [Some(target), None]
     }
@@ -351,7 +366,9 @@ impl Function {
         match jump {
             JumpKind::Return | JumpKind::Halt => self.is_in_body(block).then_some(self.end_block()),
             JumpKind::Break => {
-                let around = self.enclosing(block, |k| matches!(k, NodeKind::Loop { .. } | NodeKind::Once { .. }))?;
+                let around = self.enclosing(block, |k| {
+                    matches!(k, NodeKind::Loop { .. } | NodeKind::Once { .. })
+                })?;
                 Some(self.block_after(around))
             }
             JumpKind::Continue => match self.node_kind(self.innermost_loop(block)?) {
@@ -429,7 +446,8 @@ impl Function {
 
     /// Makes the phis of `from`'s successors name `to` in its place, and moves the edges.
     fn move_out_edges(&mut self, from: Block, to: Block) {
-        let succs = std::mem::replace(&mut self.blocks[from.index()].succs, [PackedOption::NONE; 2]);
+        let succs =
+            std::mem::replace(&mut self.blocks[from.index()].succs, [PackedOption::NONE; 2]);
         self.blocks[to.index()].succs = succs;
         for succ in succs.into_iter().filter_map(PackedOption::get) {
             self.rename_pred(succ, from, to);
@@ -483,7 +501,11 @@ impl Function {
     }
 
     fn new_list(&mut self, owner: Option<Node>) -> CfList {
-        self.lists.push(ListData { owner: owner.into(), first: PackedOption::NONE, last: PackedOption::NONE });
+        self.lists.push(ListData {
+            owner: owner.into(),
+            first: PackedOption::NONE,
+            last: PackedOption::NONE,
+        });
         CfList((self.lists.len() - 1) as u32)
     }
 
@@ -506,7 +528,13 @@ impl Function {
         self.link_between(list, node, after.into(), next);
     }
 
-    fn link_between(&mut self, list: CfList, node: Node, prev: PackedOption<Node>, next: PackedOption<Node>) {
+    fn link_between(
+        &mut self,
+        list: CfList,
+        node: Node,
+        prev: PackedOption<Node>,
+        next: PackedOption<Node>,
+    ) {
         let data = &mut self.nodes[node.index()];
         data.list = list;
         data.prev = prev;
@@ -543,10 +571,13 @@ impl Function {
             Cursor::AfterPhis(b) => (b, self.instrs(b).find(|&i| self.kind(i) != InstrKind::Phi)),
             Cursor::BlockEnd(b) => (b, None),
             Cursor::BeforeJump(b) => (b, self.block_jump(b).map(|(jump, _)| jump)),
-            Cursor::Before(i) => (self.block_of(i).expect("the cursor's instruction is in a block"), Some(i)),
-            Cursor::After(i) => {
-                (self.block_of(i).expect("the cursor's instruction is in a block"), self.next_instr(i))
+            Cursor::Before(i) => {
+                (self.block_of(i).expect("the cursor's instruction is in a block"), Some(i))
             }
+            Cursor::After(i) => (
+                self.block_of(i).expect("the cursor's instruction is in a block"),
+                self.next_instr(i),
+            ),
         };
         let node = self.block_node(block).expect("code goes into blocks of the tree");
         let after_node = self.new_block_node(self.node_list(node));
@@ -726,13 +757,23 @@ impl Function {
             self.nodes[node.index()].list = list;
             at = node;
         }
-        self.lists[taken.0.index()] =
-            ListData { owner: PackedOption::NONE, first: PackedOption::NONE, last: PackedOption::NONE };
+        self.lists[taken.0.index()] = ListData {
+            owner: PackedOption::NONE,
+            first: PackedOption::NONE,
+            last: PackedOption::NONE,
+        };
         // Edges out of `after` may hang on the joined blocks being reachable: join back to front.
         let last = if last == first { before } else { last };
         self.stitch_into(before, first);
         self.stitch_tail(last, after);
-        self.relink(blocks.into_iter().rev().chain([before]).filter(|b| self.block_node(*b).is_some()).collect());
+        self.relink(
+            blocks
+                .into_iter()
+                .rev()
+                .chain([before])
+                .filter(|b| self.block_node(*b).is_some())
+                .collect(),
+        );
     }
 
     /// Joins `second` to the end of `first`, which precedes it directly.
@@ -747,12 +788,14 @@ impl Function {
             self.stitch(last, after);
             return;
         }
-        self.blocks[after.index()].succs.map(PackedOption::get).into_iter().flatten().for_each(|succ| {
-            self.remove_edge(after, succ);
-            if self.preds(succ).is_empty() {
-                self.relink(vec![succ]);
-            }
-        });
+        self.blocks[after.index()].succs.map(PackedOption::get).into_iter().flatten().for_each(
+            |succ| {
+                self.remove_edge(after, succ);
+                if self.preds(succ).is_empty() {
+                    self.relink(vec![succ]);
+                }
+            },
+        );
         self.blocks[after.index()].succs = [PackedOption::NONE; 2];
         self.empty_block(after);
         let node = self.block_node(after).expect("the tail is in the tree");
@@ -819,12 +862,15 @@ impl Function {
     /// Removes a node whose lists hold one empty block each, joining the blocks around it.
     fn unwrap_empty(&mut self, node: Node) {
         let (before, after) = (self.block_before(node), self.block_after(node));
-        let inner: SmallVec<[Block; 2]> = self.child_lists(node).iter().map(|&l| self.first_block(l)).collect();
+        let inner: SmallVec<[Block; 2]> =
+            self.child_lists(node).iter().map(|&l| self.first_block(l)).collect();
         // Phis of `after` merge edges that are about to become one.
         self.drop_condition(node);
         self.unlink_node(node);
         for &block in &inner {
-            for succ in self.blocks[block.index()].succs.map(PackedOption::get).into_iter().flatten() {
+            for succ in
+                self.blocks[block.index()].succs.map(PackedOption::get).into_iter().flatten()
+            {
                 self.remove_edge(block, succ);
             }
             self.blocks[block.index()].node = PackedOption::NONE;
@@ -883,7 +929,9 @@ impl Function {
         let (before, after) = (self.block_before(node), self.block_after(node));
         if drop != keep {
             let empty = self.first_block(drop);
-            for succ in self.blocks[empty.index()].succs.map(PackedOption::get).into_iter().flatten() {
+            for succ in
+                self.blocks[empty.index()].succs.map(PackedOption::get).into_iter().flatten()
+            {
                 self.remove_edge(empty, succ);
             }
             self.blocks[empty.index()].succs = [PackedOption::NONE; 2];
@@ -916,7 +964,8 @@ impl Function {
         self.stitch(before, first);
         let last = if last == first { before } else { last };
         if falls {
-            for succ in self.blocks[last.index()].succs.map(PackedOption::get).into_iter().flatten() {
+            for succ in self.blocks[last.index()].succs.map(PackedOption::get).into_iter().flatten()
+            {
                 self.remove_edge(last, succ);
             }
             self.blocks[last.index()].succs = [PackedOption::NONE; 2];
@@ -931,7 +980,9 @@ impl Function {
     /// Where a block ends with a jump and a block directly follows it, what follows is dead: it goes.
     fn drop_dead_tail(&mut self, last: Block, after: Block) {
         debug_assert!(self.block_jump(last).is_some());
-        let (Some(_), Some(after_node)) = (self.block_node(last), self.block_node(after)) else { return };
+        let (Some(_), Some(after_node)) = (self.block_node(last), self.block_node(after)) else {
+            return;
+        };
         // Everything behind in this list is unreachable, unless `after` has other predecessors, which it can't:
         // the node whose end it was is gone.
         let mut next = Some(after_node);
@@ -950,7 +1001,9 @@ impl Function {
             self.unlink_node(node);
         }
         for block in blocks {
-            for succ in self.blocks[block.index()].succs.map(PackedOption::get).into_iter().flatten() {
+            for succ in
+                self.blocks[block.index()].succs.map(PackedOption::get).into_iter().flatten()
+            {
                 self.remove_edge(block, succ);
                 if self.preds(succ).is_empty() && succ != block {
                     self.relink(vec![succ]);

@@ -25,12 +25,11 @@ macro_rules! entity {
             }
         }
 
-        impl $crate::entity::Entity for $name {
+        impl Entity for $name {
             const NONE: Self = Self(u32::MAX);
         }
     };
 }
-pub(crate) use entity;
 
 /// An index type with a reserved value that stands for "none".
 pub trait Entity: Copy + PartialEq {

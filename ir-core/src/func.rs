@@ -8,7 +8,8 @@ use crate::dialect::Dialects;
 use crate::entity::{Block, CfList, Def, Func, Instr, Node, PackedOption, Type, UseId, Var};
 use crate::env::FloatEnv;
 use crate::instr::{
-    DerefInfo, Flags, Header, InstrInit, InstrKind, InstrView, JumpKind, Shape, Swizzle, TexInfo, Use, User,
+    DerefInfo, Flags, Header, InstrInit, InstrKind, InstrView, JumpKind, Shape, Swizzle, TexInfo,
+    Use, User,
 };
 use crate::intrinsic::{Index, Intrinsic, IntrinsicInfo};
 use crate::module::Variable;
@@ -203,7 +204,9 @@ impl Function {
             InstrKind::Intrinsic => InstrView::Intrinsic(Intrinsic(h.op), self.index_slice(h)),
             InstrKind::Tex => InstrView::Tex(&self.texs[at]),
             InstrKind::Deref => InstrView::Deref(&self.derefs[at]),
-            InstrKind::LoadConst => InstrView::LoadConst(&self.consts[at..at + usize::from(h.shape.comps())]),
+            InstrKind::LoadConst => {
+                InstrView::LoadConst(&self.consts[at..at + usize::from(h.shape.comps())])
+            }
             InstrKind::Undef => InstrView::Undef,
             InstrKind::Phi => InstrView::Phi(&self.phi_preds[at..at + usize::from(h.num_srcs)]),
             InstrKind::Jump => InstrView::Jump(JumpKind::NAMES[usize::from(h.op)].1),
@@ -617,7 +620,13 @@ impl Function {
         self.block_of(instr).expect("a cursor stands at an instruction that is in a block")
     }
 
-    pub(crate) fn place(&mut self, instr: Instr, block: Block, prev: Option<Instr>, next: Option<Instr>) {
+    pub(crate) fn place(
+        &mut self,
+        instr: Instr,
+        block: Block,
+        prev: Option<Instr>,
+        next: Option<Instr>,
+    ) {
         let h = self.header_mut(instr);
         h.block = block.into();
         h.prev = prev.into();

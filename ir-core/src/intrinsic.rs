@@ -39,6 +39,8 @@ pub enum IndexKind {
     I32,
     /// 0 or 1.
     Bool,
+    /// An ALU opcode.
+    Op,
     /// One of the listed names, numbered in order.
     Enum(&'static [&'static str]),
     /// A set of the listed names, bit i = the i-th.
@@ -52,6 +54,8 @@ pub struct IndexInfo {
     pub name: &'static str,
     /// What it holds.
     pub kind: IndexKind,
+    /// The value that the text may leave out.
+    pub default: u32,
     /// Documentation.
     pub doc: &'static str,
 }
@@ -82,6 +86,26 @@ pub struct MemoryEffect {
     pub reads_deref: bool,
     /// The modes that source 0's deref may have are written.
     pub writes_deref: bool,
+    /// The modes that source 1's deref may have are read (copies).
+    pub reads_deref1: bool,
+}
+
+/// A SPIR-V instruction that an intrinsic is read from or written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntrinsicForm {
+    /// Instruction name without `Op`.
+    pub name: &'static str,
+    /// The form stands for these values of const indices.
+    pub when: &'static [(Index, u32)],
+    /// Operands in SPIR-V's order, separated by blanks: a letter = source, `@index` = a const index as a constant,
+    /// any other word = a literal enumerant. Empty = the sources in order.
+    pub args: &'static str,
+    /// Bit sizes of the result where the form applies; empty = all.
+    pub sizes: &'static [u8],
+    /// Only in modules that declare this capability.
+    pub capability: Option<&'static str>,
+    /// Direction of use.
+    pub dir: crate::op::FormDir,
 }
 
 /// Everything the table says of an intrinsic.
@@ -97,6 +121,8 @@ pub struct IntrinsicInfo {
     pub dest: Option<i8>,
     /// Admissible bit sizes of the result; empty = any.
     pub dest_bits: &'static [u8],
+    /// The result has the bit size of this source.
+    pub bits_from: Option<u8>,
     /// Const indices in order.
     pub indices: &'static [Index],
     /// What passes may do.
@@ -111,8 +137,8 @@ pub struct IntrinsicInfo {
     pub divergence_by_stage: &'static [(&'static str, Divergence)],
     /// SPIR-V built-in that a system value is read from.
     pub builtin: Option<&'static str>,
-    /// SPIR-V instructions (without `Op`) that it is read from or written as.
-    pub spirv: &'static [&'static str],
+    /// SPIR-V instructions that it is read from or written as, the preferred one to write first.
+    pub spirv: &'static [IntrinsicForm],
     /// Documentation.
     pub doc: &'static str,
 }
@@ -126,5 +152,14 @@ impl IntrinsicInfo {
     /// Position of a const index among the instruction's, if it has it.
     pub fn index_slot(&self, index: Index) -> Option<usize> {
         self.indices.iter().position(|&i| i == index)
+    }
+}
+
+impl std::fmt::Debug for Intrinsic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.builtin() {
+            Some(info) => f.write_str(info.name),
+            None => write!(f, "intrinsic{:#x}", self.0),
+        }
     }
 }

@@ -20,20 +20,27 @@ mod types;
 
 pub use builder::{AluSrc, Builder};
 pub use cf::{Extracted, IfParts, LoopParts, NodeKind, OnceParts};
-pub use dialect::{Dialect, Dialects, FoldFn};
-pub use entity::{Block, CfList, Def, Entity, Func, Instr, Node, PackedOption, SpecConst, Type, UseId, Var};
+pub use dialect::{Dialect, Dialects};
+pub use entity::{
+    Block, CfList, Def, Entity, Func, Instr, Node, PackedOption, SpecConst, Type, UseId, Var,
+};
 pub use env::{Denorm, FloatEnv, Rounding};
 pub use func::{Cursor, Function, Param};
 pub use instr::{
-    DerefInfo, DerefKind, Flags, InstrInit, InstrKind, InstrView, JumpKind, Shape, Swizzle, TexInfo, TexOp, TexSrc,
-    Use, User,
+    DerefInfo, DerefKind, Flags, InstrInit, InstrKind, InstrView, JumpKind, Shape, Swizzle,
+    TexInfo, TexOp, TexSrc, Use, User,
 };
 pub use intrinsic::{
-    Divergence, Index, IndexInfo, IndexKind, Intrinsic, IntrinsicFlags, IntrinsicInfo, MemoryEffect,
+    Divergence, Index, IndexInfo, IndexKind, Intrinsic, IntrinsicFlags, IntrinsicForm,
+    IntrinsicInfo, MemoryEffect,
 };
 pub use module::{
-    Constant, EntryPoint, ExecutionMode, Form, ModeArg, Module, SpecArg, SpecConstant, SpecValue, SpirvInfo, Stage,
-    Variable,
+    Constant, EntryPoint, ExecutionMode, Form, ModeArg, Module, SpecArg, SpecConstant, SpecValue,
+    SpirvInfo, Stage, Variable,
 };
-pub use op::{AluInfo, AluOp, AluProps, AluType, BaseType, Convergent, FormDir, Outside, SpirvForm};
-pub use types::{ArrayLen, Decoration, Dim, ImageType, Member, Modes, StructType, TypeData, TypeTable};
+pub use op::{
+    AluInfo, AluOp, AluProps, AluType, BaseType, Convergent, FormDir, Outside, SpirvForm,
+};
+pub use types::{
+    ArrayLen, Decoration, Dim, ImageType, Member, Modes, StructType, TypeData, TypeTable,
+};

@@ -115,6 +115,12 @@ pub struct SpirvForm {
     pub reads_dom: bool,
     /// What the writer does outside the domain.
     pub outside: Outside,
+    /// The instruction returns a struct and the opcode is this member of it.
+    pub member: Option<u8>,
+    /// This operand of the instruction is a matrix, whose columns are consecutive sources of the opcode there.
+    pub matrix: Option<u8>,
+    /// The instruction returns a matrix; the opcode gives the column that its last source, a constant, numbers.
+    pub column: bool,
 }
 
 /// Everything the table says of an opcode.
@@ -134,6 +140,8 @@ pub struct AluInfo {
     pub convergent: Convergent,
     /// Cost a component, for the default target class.
     pub cost: u8,
+    /// Folds one component; `None` for derivatives.
+    pub fold: Option<crate::fold::FoldFn>,
     /// SPIR-V forms, the preferred one to write first.
     pub spirv: &'static [SpirvForm],
     /// Documentation.
@@ -160,5 +168,14 @@ impl AluInfo {
             return def_bits;
         }
         self.inputs.iter().zip(src_bits).find(|(ty, _)| ty.bits == 0).map_or(0, |(_, bits)| bits)
+    }
+}
+
+impl std::fmt::Debug for AluOp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.builtin() {
+            Some(info) => f.write_str(info.name),
+            None => write!(f, "op{:#x}", self.0),
+        }
     }
 }

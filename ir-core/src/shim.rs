@@ -4,11 +4,19 @@ macro_rules! ops { ($($n:ident = $v:literal),*) => { #[allow(missing_docs)] impl
 ops!(MOV = 0, VEC2 = 1, VEC3 = 2, VEC4 = 3, VEC5 = 4, VEC8 = 5, VEC16 = 6, IADD = 7);
 #[allow(missing_docs)]
 impl AluOp {
-    pub fn builtin(self) -> Option<&'static AluInfo> { None }
-    pub fn from_name(_: &str) -> Option<AluOp> { None }
+    pub fn builtin(self) -> Option<&'static AluInfo> {
+        None
+    }
+    pub fn from_name(_: &str) -> Option<AluOp> {
+        None
+    }
 }
 #[allow(missing_docs)]
 impl Intrinsic {
-    pub fn builtin(self) -> Option<&'static IntrinsicInfo> { None }
-    pub fn from_name(_: &str) -> Option<Intrinsic> { None }
+    pub fn builtin(self) -> Option<&'static IntrinsicInfo> {
+        None
+    }
+    pub fn from_name(_: &str) -> Option<Intrinsic> {
+        None
+    }
 }

@@ -31,24 +31,28 @@ bitflags! {
         const IMAGE = 1 << 9;
         /// Memory behind physical pointers.
         const GLOBAL = 1 << 10;
-        /// Scratch of the invocation, after lowering.
-        const SCRATCH = 1 << 11;
         /// Payload from task to mesh shaders.
-        const TASK_PAYLOAD = 1 << 12;
+        const TASK_PAYLOAD = 1 << 11;
+        /// Payload of a work-graph node.
+        const NODE_PAYLOAD = 1 << 12;
         /// Ray payload, outgoing.
         const RAY_PAYLOAD = 1 << 13;
         /// Ray payload, incoming.
-        const INCOMING_RAY_PAYLOAD = 1 << 14;
-        /// Ray hit attributes.
-        const HIT_ATTRIB = 1 << 15;
+        const RAY_PAYLOAD_IN = 1 << 14;
         /// Callable data, outgoing.
-        const CALLABLE_DATA = 1 << 16;
+        const CALLABLE_DATA = 1 << 15;
         /// Callable data, incoming.
-        const INCOMING_CALLABLE_DATA = 1 << 17;
+        const CALLABLE_DATA_IN = 1 << 16;
+        /// Ray hit attributes.
+        const HIT_ATTRIB = 1 << 17;
         /// Shader record buffer.
         const SHADER_RECORD = 1 << 18;
+        /// Atomic counter.
+        const ATOMIC_COUNTER = 1 << 19;
         /// Constant data of the module.
-        const CONSTANT = 1 << 19;
+        const CONSTANT = 1 << 20;
+        /// Scratch of the invocation, after lowering.
+        const SCRATCH = 1 << 21;
     }
 }
 
@@ -66,15 +70,17 @@ impl Modes {
         ("push_const", Modes::PUSH_CONST),
         ("image", Modes::IMAGE),
         ("global", Modes::GLOBAL),
-        ("scratch", Modes::SCRATCH),
         ("task_payload", Modes::TASK_PAYLOAD),
+        ("node_payload", Modes::NODE_PAYLOAD),
         ("ray_payload", Modes::RAY_PAYLOAD),
-        ("incoming_ray_payload", Modes::INCOMING_RAY_PAYLOAD),
-        ("hit_attrib", Modes::HIT_ATTRIB),
+        ("ray_payload_in", Modes::RAY_PAYLOAD_IN),
         ("callable_data", Modes::CALLABLE_DATA),
-        ("incoming_callable_data", Modes::INCOMING_CALLABLE_DATA),
+        ("callable_data_in", Modes::CALLABLE_DATA_IN),
+        ("hit_attrib", Modes::HIT_ATTRIB),
         ("shader_record", Modes::SHADER_RECORD),
+        ("atomic_counter", Modes::ATOMIC_COUNTER),
         ("constant", Modes::CONSTANT),
+        ("scratch", Modes::SCRATCH),
     ];
 
     /// The modes that no other invocation sees.
@@ -276,7 +282,9 @@ impl TypeTable {
 
     /// Closes a forward declaration.
     pub fn resolve_pointer(&mut self, pointer: Type, to: Type) {
-        let Some((mut data, nominal)) = self.set.get_index(pointer.index()).cloned() else { return };
+        let Some((mut data, nominal)) = self.set.get_index(pointer.index()).cloned() else {
+            return;
+        };
         if let TypeData::Pointer { pointee, .. } = &mut data {
             *pointee = Some(to);
             let last = self.set.insert_full((data, nominal)).0;
@@ -332,7 +340,9 @@ impl TypeTable {
             TypeData::Bool => Some((1, 1)),
             TypeData::Int { bits, .. } | TypeData::Float { bits } => Some((1, *bits)),
             TypeData::Vector { elem, len } => self.value_shape(*elem).map(|(_, bits)| (*len, bits)),
-            TypeData::Pointer { modes, .. } => Some((1, if *modes == Modes::GLOBAL { 64 } else { 32 })),
+            TypeData::Pointer { modes, .. } => {
+                Some((1, if *modes == Modes::GLOBAL { 64 } else { 32 }))
+            }
             _ => None,
         }
     }
