@@ -2,5 +2,8 @@
 //! the Rust that is emitted from them. It knows texts and tables, not the IR.
 //!
 //! - [`diagnostics`]: what is wrong and where, as values.
+//! - [`expr`]: the typed expression language.
 
 pub mod diagnostics;
+#[cfg(feature = "tables")]
+pub mod expr;
