@@ -1,0 +1,427 @@
+//! `vars_to_ssa`: local variables become values.
+//!
+//! A leaf of a local variable (a vector or scalar, reached by struct members and constant array indices) becomes
+//! values where every access to it is a load or store that names it directly. Accesses through a dynamic index, a
+//! cast, a call or a copy keep the leaves that they may touch in memory.
+//!
+//! Values are found by walking up the edges from each load, with a phi where paths meet (Braun et al. 2013, "Simple
+//! and Efficient Construction of Static Single Assignment Form"), iteratively. Logical form. Keeps the control flow.
+//! O(accesses + blocks a leaf is alive in).
+//!
+//! ```text
+//! @store_deref &x, %0
+//! 32 %1 = @load_deref &x        // becomes %0
+//! ```
+
+use crate::remove_phis::remove_trivial;
+use deburr_ir_core::{
+    AluSrc, Block, Builder, Constant, Cursor, Def, DerefKind, Function, Index, Instr, InstrInit, Intrinsic, Module,
+    Modes, Shape, Type, TypeData, TypeTable, User, Var,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// One step from a variable to a leaf.
+type Path = Vec<u32>;
+
+/// Turns the locals of every function into values.
+pub fn vars_to_ssa(m: &mut Module) -> bool {
+    let Module { functions, types, .. } = m;
+    functions.iter_mut().filter(|f| f.has_body()).fold(false, |changed, f| promote(f, types) | changed)
+}
+
+/// What the derefs of one function's locals say.
+#[derive(Default)]
+struct Accesses {
+    /// Leaf of each deref that names one directly.
+    leaf_of: FxHashMap<Def, usize>,
+    leaves: Vec<Leaf>,
+    by_path: FxHashMap<(Var, Path), usize>,
+    /// Paths through which something unknown is touched.
+    complex: FxHashMap<Var, Vec<Path>>,
+}
+
+struct Leaf {
+    var: Var,
+    path: Path,
+    shape: Shape,
+    promoted: bool,
+}
+
+fn promote(f: &mut Function, types: &TypeTable) -> bool {
+    let mut accesses = collect(f, types);
+    accesses.choose();
+    if !accesses.leaves.iter().any(|l| l.promoted) {
+        return false;
+    }
+    Renamer::new(&accesses).run(f, types)
+}
+
+/// The variable and the constant path of a deref chain; the flag says that the path ends early, at a step that is not
+/// a constant.
+fn path_of(f: &Function, deref: Instr) -> Option<(Var, Path, bool)> {
+    let mut steps = Vec::new();
+    let mut at = deref;
+    loop {
+        let info = f.deref(at)?;
+        match info.kind {
+            DerefKind::Var(var) => {
+                steps.reverse();
+                let direct: Path = steps.iter().map_while(|s| *s).collect();
+                let whole = direct.len() == steps.len();
+                return Some((var, direct, whole));
+            }
+            DerefKind::Struct(member) => steps.push(Some(member)),
+            DerefKind::Array => {
+                let index = f.constant(f.src(at, 1)).map(|bits| bits[0]);
+                steps.push(index.and_then(|i| u32::try_from(i).ok()));
+            }
+            DerefKind::Wildcard | DerefKind::PtrAsArray => steps.push(None),
+            DerefKind::Cast => return None,
+        }
+        at = f.src(at, 0).instr();
+    }
+}
+
+fn collect(f: &Function, types: &TypeTable) -> Accesses {
+    let mut accesses = Accesses::default();
+    for block in f.blocks() {
+        for instr in f.instrs(block) {
+            let Some(info) = f.deref(instr) else { continue };
+            if info.modes != Modes::FUNCTION {
+                continue;
+            }
+            let Some((var, path, direct)) = path_of(f, instr) else { continue };
+            if !var.is_local() {
+                continue;
+            }
+            let shape = types.value_shape(info.ty).and_then(|(comps, bits)| Shape::new(comps, bits));
+            let inside = in_bounds(types, f.locals[var.slot()].ty, &path);
+            match shape {
+                Some(shape) if direct && inside && only_loads_and_stores(f, instr) => {
+                    accesses.add_leaf(instr.def(), var, path, shape);
+                }
+                _ if only_steps(f, instr) => {}
+                _ => accesses.complex.entry(var).or_default().push(path),
+            }
+        }
+    }
+    accesses
+}
+
+/// Whether every use is a load or store through the deref, or a further step.
+fn only_loads_and_stores(f: &Function, deref: Instr) -> bool {
+    f.uses_at(deref.def()).all(|(user, n)| match user {
+        User::Instr(i) => {
+            n == 0 && (f.deref(i).is_some() || {
+                let op = f.intrinsic(i);
+                (op == Some(Intrinsic::LOAD_DEREF) || op == Some(Intrinsic::STORE_DEREF)) && !is_volatile(f, i)
+            })
+        }
+        User::If(_) => false,
+    })
+}
+
+fn is_volatile(f: &Function, instr: Instr) -> bool {
+    f.index(instr, Index::ACCESS).is_some_and(|a| a & deburr_ir_core::access::VOLATILE != 0)
+}
+
+/// Whether every use is a further step of a deref chain (whose own uses are looked at by themselves).
+fn only_steps(f: &Function, deref: Instr) -> bool {
+    f.uses_at(deref.def()).all(|(user, n)| match user {
+        User::Instr(i) => n == 0 && f.deref(i).is_some_and(|d| d.kind != DerefKind::Cast),
+        User::If(_) => false,
+    })
+}
+
+/// Whether every constant index of the path exists.
+fn in_bounds(types: &TypeTable, mut ty: Type, path: &[u32]) -> bool {
+    for &step in path {
+        let (next, len) = match &types[ty] {
+            TypeData::Struct(s) => (s.members.get(step as usize).map(|m| m.ty), s.members.len() as u32),
+            TypeData::Array { elem, len: deburr_ir_core::ArrayLen::Const(n), .. } => (Some(*elem), *n),
+            TypeData::Matrix { column, cols } => (Some(*column), u32::from(*cols)),
+            TypeData::Vector { elem, len } => (Some(*elem), u32::from(*len)),
+            _ => return false,
+        };
+        match next {
+            Some(next) if step < len => ty = next,
+            _ => return false,
+        }
+    }
+    true
+}
+
+impl Accesses {
+    fn add_leaf(&mut self, deref: Def, var: Var, path: Path, shape: Shape) {
+        let next = self.leaves.len();
+        let leaf = *self.by_path.entry((var, path.clone())).or_insert(next);
+        if leaf == next {
+            self.leaves.push(Leaf { var, path, shape, promoted: false });
+        }
+        self.leaf_of.insert(deref, leaf);
+    }
+
+    /// Promotes the leaves that nothing else may touch: no unknown access at a path that contains or is contained in
+    /// theirs, and no leaf within another (a component of a vector).
+    fn choose(&mut self) {
+        let mut touched: FxHashSet<(Var, &[u32])> = FxHashSet::default();
+        let mut inner: FxHashSet<(Var, &[u32])> = FxHashSet::default();
+        for (&var, paths) in &self.complex {
+            for path in paths {
+                touched.insert((var, path));
+                inner.extend((0..path.len()).map(|n| (var, &path[..n])));
+            }
+        }
+        for leaf in &self.leaves {
+            inner.extend((0..leaf.path.len()).map(|n| (leaf.var, &leaf.path[..n])));
+        }
+        let all: FxHashSet<(Var, &[u32])> = self.leaves.iter().map(|l| (l.var, &l.path[..])).collect();
+        let promoted: Vec<bool> = self
+            .leaves
+            .iter()
+            .map(|leaf| {
+                let prefixes = || (0..leaf.path.len()).map(|n| (leaf.var, &leaf.path[..n]));
+                let whole = (leaf.var, &leaf.path[..]);
+                !touched.contains(&whole)
+                    && !prefixes().any(|p| touched.contains(&p) || all.contains(&p))
+                    && !inner.contains(&whole)
+            })
+            .collect();
+        for (leaf, promoted) in self.leaves.iter_mut().zip(promoted) {
+            leaf.promoted = promoted;
+        }
+    }
+}
+
+/// Where a value is at a point of the program.
+struct Renamer<'a> {
+    accesses: &'a Accesses,
+    /// Value of a leaf at the end of a block that stores it.
+    at_end: FxHashMap<(usize, Block), Def>,
+    /// Value of a leaf at the start of a block.
+    at_start: FxHashMap<(usize, Block), Def>,
+    /// What loads were replaced by.
+    replaced: FxHashMap<Def, Def>,
+    /// Phis whose sources are still to be found.
+    pending: Vec<(usize, Block, Instr)>,
+    phis: Vec<Instr>,
+}
+
+impl<'a> Renamer<'a> {
+    fn new(accesses: &'a Accesses) -> Self {
+        Renamer {
+            accesses,
+            at_end: FxHashMap::default(),
+            at_start: FxHashMap::default(),
+            replaced: FxHashMap::default(),
+            pending: Vec::new(),
+            phis: Vec::new(),
+        }
+    }
+
+    fn run(mut self, f: &mut Function, types: &TypeTable) -> bool {
+        self.initial_values(f, types);
+        let blocks: Vec<Block> = f.blocks().collect();
+        let mut open_loads: Vec<(usize, Block, Instr)> = Vec::new();
+        let mut open_stores: Vec<(usize, Block, Instr)> = Vec::new();
+        for &block in &blocks {
+            self.scan_block(f, block, &mut open_loads, &mut open_stores);
+        }
+        for (leaf, block, load) in open_loads {
+            let value = self.start_value(f, leaf, block);
+            self.replace(f, load, value);
+        }
+        // A store of some components that is the first access of its block merges with what came in.
+        for (leaf, block, merge) in open_stores {
+            let value = self.start_value(f, leaf, block);
+            let old = merge;
+            self.replace(f, old, value);
+        }
+        self.finish_phis(f);
+        self.remove_stores(f, &blocks);
+        remove_trivial(f, std::mem::take(&mut self.phis));
+        true
+    }
+
+    /// Leaves of variables with an initialiser start with its value.
+    fn initial_values(&mut self, f: &mut Function, types: &TypeTable) {
+        let start = f.start_block();
+        for (n, leaf) in self.accesses.leaves.iter().enumerate().filter(|(_, l)| l.promoted) {
+            let var = &f.locals[leaf.var.slot()];
+            let Some(init) = &var.init else { continue };
+            let Some(bits) = leaf_constant(types, var.ty, init, &leaf.path, leaf.shape) else { continue };
+            let constant = f.create(InstrInit::LoadConst(&bits), leaf.shape, &[]);
+            f.insert(constant, Cursor::AfterPhis(start));
+            self.at_start.insert((n, start), constant.def());
+        }
+    }
+
+    /// Follows the values within one block; loads that come before any store of theirs wait.
+    fn scan_block(
+        &mut self,
+        f: &mut Function,
+        block: Block,
+        open_loads: &mut Vec<(usize, Block, Instr)>,
+        open_stores: &mut Vec<(usize, Block, Instr)>,
+    ) {
+        let mut next = f.first_instr(block);
+        while let Some(instr) = next {
+            next = f.next_instr(instr);
+            let op = f.intrinsic(instr);
+            if op != Some(Intrinsic::LOAD_DEREF) && op != Some(Intrinsic::STORE_DEREF) {
+                continue;
+            }
+            let Some(leaf) = self.promoted_leaf(f.src(instr, 0)) else { continue };
+            let current = self.at_end.get(&(leaf, block)).copied();
+            if op == Some(Intrinsic::LOAD_DEREF) {
+                match current {
+                    Some(value) => self.replace(f, instr, value),
+                    None => open_loads.push((leaf, block, instr)),
+                }
+                continue;
+            }
+            let stored = self.resolve(f.src(instr, 1));
+            let comps = self.accesses.leaves[leaf].shape.comps();
+            let all = (1u32 << comps) - 1;
+            let mask = f.index(instr, Index::WRITE_MASK).map_or(all, |m| m & all);
+            let value = if mask == all {
+                stored
+            } else {
+                let old = current.unwrap_or_else(|| {
+                    // A stand-in for the value that comes into the block.
+                    let shape = self.accesses.leaves[leaf].shape;
+                    let incoming = f.create(InstrInit::Undef, shape, &[]);
+                    f.insert(incoming, Cursor::Before(instr));
+                    open_stores.push((leaf, block, incoming));
+                    incoming.def()
+                });
+                merge(f, instr, old, stored, mask, comps)
+            };
+            self.at_end.insert((leaf, block), value);
+        }
+    }
+
+    fn promoted_leaf(&self, deref: Def) -> Option<usize> {
+        let leaf = *self.accesses.leaf_of.get(&deref)?;
+        self.accesses.leaves[leaf].promoted.then_some(leaf)
+    }
+
+    fn resolve(&self, mut def: Def) -> Def {
+        while let Some(&next) = self.replaced.get(&def) {
+            def = next;
+        }
+        def
+    }
+
+    fn replace(&mut self, f: &mut Function, load: Instr, value: Def) {
+        let value = self.resolve(value);
+        if value != load.def() {
+            f.replace_all_uses(load.def(), value);
+            self.replaced.insert(load.def(), value);
+        }
+        f.remove(load);
+    }
+
+    fn end_value(&mut self, f: &mut Function, leaf: usize, block: Block) -> Def {
+        match self.at_end.get(&(leaf, block)) {
+            Some(&value) => self.resolve(value),
+            None => self.start_value(f, leaf, block),
+        }
+    }
+
+    /// Walks up single predecessors to a known value, a join (which gets a phi) or the start (undef).
+    fn start_value(&mut self, f: &mut Function, leaf: usize, block: Block) -> Def {
+        let mut path = Vec::new();
+        let mut at = block;
+        let shape = self.accesses.leaves[leaf].shape;
+        let value = loop {
+            if let Some(&value) = self.at_start.get(&(leaf, at)) {
+                break self.resolve(value);
+            }
+            path.push(at);
+            match *f.preds(at) {
+                [] => {
+                    let undef = f.create(InstrInit::Undef, shape, &[]);
+                    f.insert(undef, Cursor::AfterPhis(at));
+                    break undef.def();
+                }
+                [pred] => {
+                    if let Some(&value) = self.at_end.get(&(leaf, pred)) {
+                        break self.resolve(value);
+                    }
+                    at = pred;
+                }
+                _ => {
+                    let phi = f.create(InstrInit::Phi(&[]), shape, &[]);
+                    f.insert(phi, Cursor::BlockStart(at));
+                    self.pending.push((leaf, at, phi));
+                    self.phis.push(phi);
+                    break phi.def();
+                }
+            }
+        };
+        for block in path {
+            self.at_start.insert((leaf, block), value);
+        }
+        value
+    }
+
+    fn finish_phis(&mut self, f: &mut Function) {
+        while let Some((leaf, block, phi)) = self.pending.pop() {
+            for pred in f.preds(block).to_vec() {
+                let value = self.end_value(f, leaf, pred);
+                f.add_phi_src(phi, pred, value);
+            }
+        }
+    }
+
+    fn remove_stores(&self, f: &mut Function, blocks: &[Block]) {
+        for &block in blocks {
+            let mut next = f.first_instr(block);
+            while let Some(instr) = next {
+                next = f.next_instr(instr);
+                if f.intrinsic(instr) == Some(Intrinsic::STORE_DEREF)
+                    && self.promoted_leaf(f.src(instr, 0)).is_some()
+                {
+                    f.remove(instr);
+                }
+            }
+        }
+    }
+}
+
+/// The old value with the components of the mask replaced.
+fn merge(f: &mut Function, store: Instr, old: Def, new: Def, mask: u32, comps: u8) -> Def {
+    let parts: Vec<AluSrc> = (0..comps)
+        .map(|c| AluSrc::comp(if mask >> c & 1 != 0 { new } else { old }, c))
+        .collect();
+    let mut b = Builder::new(f, Cursor::Before(store));
+    b.vec_of(&parts)
+}
+
+/// The bits of one leaf of a constant initialiser.
+fn leaf_constant(types: &TypeTable, ty: Type, init: &Constant, path: &[u32], shape: Shape) -> Option<Vec<u64>> {
+    let (mut ty, mut init) = (ty, init);
+    for &step in path {
+        match init {
+            Constant::Composite(parts) => init = parts.get(step as usize)?,
+            Constant::Bits(bits) => return bits.get(step as usize).map(|&b| vec![b]),
+            Constant::Null => break,
+            Constant::Undef | Constant::Spec(_) | Constant::Address(_) => return None,
+        }
+        ty = types.member(ty, step).or_else(|| types.element(ty))?;
+    }
+    match init {
+        Constant::Bits(bits) => Some(bits.clone()),
+        Constant::Null => Some(vec![0; shape.comps().into()]),
+        Constant::Composite(parts) => parts
+            .iter()
+            .map(|p| match p {
+                Constant::Bits(bits) => bits.first().copied(),
+                Constant::Null => Some(0),
+                Constant::Composite(_) | Constant::Undef | Constant::Spec(_) | Constant::Address(_) => None,
+            })
+            .collect(),
+        Constant::Undef | Constant::Spec(_) | Constant::Address(_) => None,
+    }
+}
