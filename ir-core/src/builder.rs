@@ -208,8 +208,26 @@ impl<'f> Builder<'f> {
     /// # Panics
     /// If the IR has no vector of that many components.
     pub fn vec(&mut self, comps: &[Def]) -> Def {
-        let op = match comps.len() {
-            1 => return comps[0],
+        match comps {
+            [one] => *one,
+            _ => self.alu(Self::vec_op(comps.len()), comps),
+        }
+    }
+
+    /// A vector of single components of values (as [`Builder::vec`], one component a source).
+    ///
+    /// # Panics
+    /// If the IR has no vector of that many components.
+    pub fn vec_of(&mut self, comps: &[AluSrc]) -> Def {
+        if let [one] = comps {
+            return self.channel(one.def, one.swizzle.get(0));
+        }
+        let op = Self::vec_op(comps.len());
+        self.alu_instr(op, comps.len() as u8, comps).def()
+    }
+
+    fn vec_op(comps: usize) -> AluOp {
+        match comps {
             2 => AluOp::VEC2,
             3 => AluOp::VEC3,
             4 => AluOp::VEC4,
@@ -217,8 +235,7 @@ impl<'f> Builder<'f> {
             8 => AluOp::VEC8,
             16 => AluOp::VEC16,
             n => panic!("no vector has {n} components"),
-        };
-        self.alu(op, comps)
+        }
     }
 
     fn deref(&mut self, info: DerefInfo, bits: u8, srcs: &[Def]) -> Def {

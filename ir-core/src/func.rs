@@ -672,14 +672,19 @@ impl Function {
     pub fn remove(&mut self, instr: Instr) {
         debug_assert!(!self.is_used(instr.def()), "a removed value is still used");
         self.detach(instr);
+        self.clear_srcs(instr);
+        self.names.remove(&instr.def());
+        let h = self.header_mut(instr);
+        h.kind = InstrKind::Undef;
+        h.payload = Header::DEAD;
+    }
+
+    /// Drops the sources of an instruction that is about to be removed together with others that use it.
+    pub fn clear_srcs(&mut self, instr: Instr) {
         for n in 0..usize::from(self.header(instr).num_srcs) {
             self.unlink_use(self.src_id(instr, n));
         }
-        self.names.remove(&instr.def());
-        let h = self.header_mut(instr);
-        h.num_srcs = 0;
-        h.kind = InstrKind::Undef;
-        h.payload = Header::DEAD;
+        self.header_mut(instr).num_srcs = 0;
     }
 
     /// Whether the instruction was removed.

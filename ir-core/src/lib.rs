@@ -6,6 +6,7 @@
 
 pub mod builder;
 pub mod cf;
+mod cf_query;
 mod dialect;
 mod entity;
 mod env;

@@ -1,0 +1,56 @@
+//! Questions about the control-flow tree that several passes ask.
+
+use crate::cf::NodeKind;
+use crate::entity::{Block, CfList, Node};
+use crate::func::Function;
+use crate::instr::JumpKind;
+
+impl Function {
+    /// Whether a node still stands in the body (it may have been removed, or extracted).
+    pub fn is_in_tree(&self, node: Node) -> bool {
+        let mut node = node;
+        loop {
+            let list = self.node_list(node);
+            if !self.list_nodes(list).any(|n| n == node) {
+                return false;
+            }
+            match self.list_owner(list) {
+                Some(owner) => node = owner,
+                None => return list == self.body(),
+            }
+        }
+    }
+
+    /// Whether the code of a list has a `break` that leaves the loop or `once` whose body the list is.
+    pub fn has_break(&self, list: CfList) -> bool {
+        let mut lists = vec![list];
+        while let Some(list) = lists.pop() {
+            for node in self.list_nodes(list) {
+                match self.node_kind(node) {
+                    NodeKind::Block(block) => {
+                        if self.block_jump(block).is_some_and(|(_, jump)| jump == JumpKind::Break) {
+                            return true;
+                        }
+                    }
+                    NodeKind::If { then_list, else_list } => lists.extend([then_list, else_list]),
+                    // Their breaks are their own.
+                    NodeKind::Loop { .. } | NodeKind::Once { .. } => {}
+                }
+            }
+        }
+        false
+    }
+
+    /// Removes the jump at the end of a block that falls to the jump's target anyway: edges and phis stay.
+    pub fn drop_trailing_jump(&mut self, block: Block) {
+        let Some((jump, _)) = self.block_jump(block) else { return };
+        let before = self.structural_successors(block);
+        self.detach(jump);
+        debug_assert_eq!(
+            before,
+            self.structural_successors(block),
+            "the jump leads where the block falls to"
+        );
+        self.remove(jump);
+    }
+}
