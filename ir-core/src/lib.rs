@@ -16,7 +16,6 @@ mod instr;
 mod intrinsic;
 mod module;
 mod op;
-mod print;
 mod shim;
 mod types;
 
@@ -43,7 +42,6 @@ pub use module::{
 pub use op::{
     AluInfo, AluOp, AluProps, AluType, BaseType, Convergent, FormDir, Outside, SpirvForm,
 };
-pub use print::ShowFunction;
 pub use types::{
     ArrayLen, Decoration, Dim, ImageType, Member, Modes, StructType, TypeData, TypeTable,
 };
