@@ -3,7 +3,10 @@
 //!
 //! - [`diagnostics`]: what is wrong and where, as values.
 //! - [`expr`]: the typed expression language.
+//! - [`rules`]: the rule language.
 
 pub mod diagnostics;
 #[cfg(feature = "tables")]
 pub mod expr;
+#[cfg(feature = "rules")]
+pub mod rules;

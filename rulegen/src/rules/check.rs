@@ -1,0 +1,253 @@
+//! What is checked on whole rules and on rules together, after each was resolved.
+
+use super::codes;
+use super::model::*;
+use crate::diagnostics::{Code, Diagnostic, Severity};
+use std::collections::HashMap;
+
+/// Checks a rule set.
+pub fn check(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
+    for rule in &set.rules {
+        convergent(set, rule, diags);
+        changes_nothing(set, rule, diags);
+    }
+    shadowed(set, diags);
+}
+
+/// Reports unless the rule says `allow`, and once for all stamps of a rule.
+fn report(set: &RuleSet, rule: &Rule, d: Diagnostic, diags: &mut Vec<Diagnostic>) {
+    let allowed = rule.allows.iter().any(|a| *a == d.code.to_string());
+    let known = diags.iter().any(|o| o.code == d.code && o.span == d.span && o.file == d.file);
+    let _ = set;
+    if !allowed && !known {
+        diags.push(d);
+    }
+}
+
+fn diagnostic(set: &RuleSet, rule: &Rule, code: Code, message: String) -> Diagnostic {
+    Diagnostic::error(code, &set.files[rule.file].0, rule.span, message)
+}
+
+/// A convergent operation may only be created at a matched root of the same kind.
+fn convergent(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
+    let root = match &rule.nodes[rule.pattern].kind {
+        NodeKind::Op { op, .. } => *op,
+        _ => return,
+    };
+    for alt in &rule.alts {
+        for id in rule.reachable(alt.term) {
+            let NodeKind::Op { op, .. } = &rule.nodes[id].kind else { continue };
+            let sig = set.ops.get(*op);
+            if sig.convergent && !(id == alt.term && *op == root) {
+                let text = format!("the replacement creates `{}`, which is convergent", sig.name);
+                let d = Diagnostic::error(
+                    codes::CONVERGENT,
+                    &set.files[rule.file].0,
+                    rule.nodes[id].span,
+                    text,
+                );
+                report(set, rule, d, diags);
+            }
+        }
+    }
+}
+
+fn changes_nothing(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
+    for alt in &rule.alts {
+        if equal(rule, rule.pattern, rule, alt.term, set) {
+            let text = "the replacement is what was matched".to_string();
+            let file = &set.files[rule.file].0;
+            let d = Diagnostic::error(codes::SELF, file, rule.nodes[alt.term].span, text);
+            report(set, rule, d, diags);
+        }
+    }
+}
+
+/// Whether two terms, variables by identity, are the same but for the order of commutative operands.
+fn equal(a: &Rule, x: NodeId, b: &Rule, y: NodeId, set: &RuleSet) -> bool {
+    let (m, n) = (&a.nodes[x], &b.nodes[y]);
+    if m.swizzle != n.swizzle {
+        return false;
+    }
+    match (&m.kind, &n.kind) {
+        (NodeKind::Var(v), NodeKind::Var(w)) => v == w,
+        (NodeKind::Literal(v, _), NodeKind::Literal(w, _)) => v == w,
+        (NodeKind::Ref(v), NodeKind::Ref(w)) => equal(a, *v, b, *w, set),
+        (
+            NodeKind::Op { op: p, promises: f, args: s, .. },
+            NodeKind::Op { op: q, promises: g, args: t, .. },
+        ) => {
+            let pairs = |order: [usize; 2]| {
+                (0..s.len()).all(|i| {
+                    let j = if i < 2 && s.len() > 1 { order[i] } else { i };
+                    equal(a, s[i], b, t[j], set)
+                })
+            };
+            p == q && f == g && (pairs([0, 1]) || (set.ops.get(*p).commutative && pairs([1, 0])))
+        }
+        _ => false,
+    }
+}
+
+/// Rules behind an earlier one that fires wherever they would.
+fn shadowed(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
+    let mut by_root: HashMap<(usize, usize), Vec<&Rule>> = HashMap::new();
+    for rule in &set.rules {
+        let NodeKind::Op { op, .. } = &rule.nodes[rule.pattern].kind else { continue };
+        let earlier = by_root.entry((rule.group, *op)).or_default();
+        let same_left = |e: &Rule| covers_pattern(set, rule, e).is_some();
+        // Where the left sides differ, the earlier rule may be illegal on a target where the later one isn't.
+        let hit =
+            earlier.iter().find(|e| covers(set, e, rule) && (same_left(e) || always_legal(e)));
+        if let Some(first) = hit {
+            let same = same_left(first);
+            let first_file = &set.files[first.file].0;
+            let (code, text) = match same {
+                true => (
+                    codes::DUPLICATE,
+                    format!("`{}` has the left side of `{}`", rule.name, first.name),
+                ),
+                false => (
+                    codes::UNREACHABLE,
+                    format!("`{}` can never fire: `{}` comes first", rule.name, first.name),
+                ),
+            };
+            let d = diagnostic(set, rule, code, text).label_in(first_file, first.span, "this rule");
+            report(set, rule, d, diags);
+        }
+        earlier.push(rule);
+    }
+    diags.sort_by_key(|d| d.severity != Severity::Error);
+}
+
+/// Whether `first` fires wherever `second` would.
+fn covers(set: &RuleSet, first: &Rule, second: &Rule) -> bool {
+    let conditional = first.alts.iter().all(|a| a.profit.is_some());
+    let when_differs =
+        first.when.is_some() && format!("{:?}", first.when) != format!("{:?}", second.when);
+    let sizes = match (&first.size_test, &second.size_test) {
+        (None, _) => true,
+        (Some(a), Some(b)) => {
+            a.nodes.len() == b.nodes.len()
+                && b.allowed.iter().all(|tuple| a.allowed.contains(tuple))
+        }
+        (Some(_), None) => false,
+    };
+    if conditional
+        || when_differs
+        || !sizes
+        || first.licences & !second.licences != 0
+        || second.env.denorm & !first.env.denorm != 0
+        || second.env.rounding & !first.env.rounding != 0
+    {
+        return false;
+    }
+    let (a, b) = (&first.nodes[first.pattern], &second.nodes[second.pattern]);
+    if matches!(a.comps, Comps::Fixed(_)) && a.comps != b.comps {
+        return false;
+    }
+    let Some(bindings) = covers_pattern(set, first, second) else { return false };
+    first.facts.iter().all(|f| {
+        second.facts.iter().any(|g| {
+            f.fact == g.fact
+                && f.args.iter().zip(&g.args).all(|(x, y)| {
+                    match (&first.nodes[*x].kind, &second.nodes[*y].kind) {
+                        (NodeKind::Var(v), NodeKind::Var(w)) => bindings.get(v).is_some_and(
+                            |n| matches!(&second.nodes[*n].kind, NodeKind::Var(u) if u == w),
+                        ),
+                        (
+                            NodeKind::Compute { expr: e, args, .. },
+                            NodeKind::Compute { expr: h, .. },
+                        ) => args.is_empty() && e.to_string() == h.to_string(),
+                        _ => false,
+                    }
+                })
+        })
+    })
+}
+
+/// Whether everything that the rule builds occurs in its pattern, so that it is legal on every target.
+fn always_legal(rule: &Rule) -> bool {
+    let ops = |root: NodeId| -> Vec<usize> {
+        let nodes = rule.reachable(root).into_iter();
+        nodes
+            .filter_map(|n| {
+                if let NodeKind::Op { op, .. } = &rule.nodes[n].kind { Some(*op) } else { None }
+            })
+            .collect()
+    };
+    let pattern = ops(rule.pattern);
+    rule.alts.iter().flat_map(|a| ops(a.term)).all(|op| pattern.contains(&op))
+}
+
+/// Whether whatever matches the pattern of `second` matches that of `first`, and with what bindings.
+fn covers_pattern(set: &RuleSet, first: &Rule, second: &Rule) -> Option<HashMap<VarId, NodeId>> {
+    let mut bindings = HashMap::new();
+    cover(set, first, second, &[(first.pattern, second.pattern)], &mut bindings).then_some(bindings)
+}
+
+/// Matches pairs of nodes one way, trying both orders of commutative operands. Depth is bounded by the parser.
+fn cover(
+    set: &RuleSet,
+    first: &Rule,
+    second: &Rule,
+    todo: &[(NodeId, NodeId)],
+    bindings: &mut HashMap<VarId, NodeId>,
+) -> bool {
+    let Some(((x, y), rest)) = todo.split_last() else { return true };
+    let (m, n) = (&first.nodes[*x], &second.nodes[*y]);
+    if let NodeKind::Var(v) = &m.kind {
+        let is_const = first.vars[*v].kind == VarKind::Const;
+        let const_there = match &n.kind {
+            NodeKind::Literal(..) => true,
+            NodeKind::Var(w) => second.vars[*w].kind == VarKind::Const,
+            _ => false,
+        };
+        let fits = (!is_const || const_there) && (m.swizzle.is_none() || m.swizzle == n.swizzle);
+        // A value that is matched as a constant below an operation is still any value above it.
+        let same = bindings.get(v).is_none_or(|old| equal(second, *old, second, *y, set));
+        if !fits || !same {
+            return false;
+        }
+        let fresh = bindings.insert(*v, *y).is_none();
+        let ok = cover(set, first, second, rest, bindings);
+        if !ok && fresh {
+            bindings.remove(v);
+        }
+        return ok;
+    }
+    if m.swizzle != n.swizzle {
+        return false;
+    }
+    match (&m.kind, &n.kind) {
+        (NodeKind::Literal(v, _), NodeKind::Literal(w, _)) => {
+            v == w && cover(set, first, second, rest, bindings)
+        }
+        (
+            NodeKind::Op { op: p, promises: f, args: s, .. },
+            NodeKind::Op { op: q, promises: g, args: t, .. },
+        ) => {
+            if p != q || f & !g != 0 {
+                return false;
+            }
+            let orders: &[[usize; 2]] = match set.ops.get(*p).commutative {
+                true => &[[0, 1], [1, 0]],
+                false => &[[0, 1]],
+            };
+            orders.iter().any(|order| {
+                let mut next = rest.to_vec();
+                next.extend((0..s.len()).rev().map(|i| {
+                    let j = if i < 2 && s.len() > 1 { order[i] } else { i };
+                    (s[i], t[j])
+                }));
+                let mut trial = bindings.clone();
+                let ok = cover(set, first, second, &next, &mut trial);
+                if ok {
+                    *bindings = trial;
+                }
+                ok
+            })
+        }
+        _ => false,
+    }
+}

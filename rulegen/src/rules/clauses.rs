@@ -1,0 +1,393 @@
+//! The clauses of a rule: facts, environment, licences, options, profit, and what is said to the checks.
+
+use super::ast::{self, Clause, FactArg};
+use super::codes;
+use super::model::*;
+use super::resolve::{Resolver, lower_literal};
+use crate::diagnostics::{Diagnostic, Span};
+use crate::expr::{Base, Scope, SourceText, Ty, parse_expr};
+use std::sync::Arc;
+
+/// What the clauses of a rule say.
+pub(super) struct Clauses {
+    pub facts: Vec<FactUse>,
+    pub env: EnvClause,
+    pub licences: u16,
+    pub when: Option<Cond>,
+    pub profit: Option<Cond>,
+    pub group: usize,
+    pub canonical: Option<String>,
+    pub ulps: Option<u32>,
+    pub waive: Option<String>,
+    pub allows: Vec<String>,
+    pub tests: Vec<(Vec<(VarId, Literal)>, Literal)>,
+}
+
+impl Resolver<'_> {
+    pub(super) fn clauses(&mut self, rule: &ast::Rule, pattern: NodeId) -> Clauses {
+        let default_group = self.lib.groups.iter().position(|g| g.0 == "opt").unwrap_or(0);
+        let mut out = Clauses {
+            facts: Vec::new(),
+            env: EnvClause::ALL,
+            licences: 0,
+            when: None,
+            profit: None,
+            group: default_group,
+            canonical: None,
+            ulps: None,
+            waive: None,
+            allows: Vec::new(),
+            tests: Vec::new(),
+        };
+        let mut last = 0;
+        for (clause, span) in &rule.clauses {
+            let (word, position) = clause.keyword();
+            let repeatable = matches!(clause, Clause::Allow(..) | Clause::Test(..));
+            if position + 1 < last || (position + 1 == last && !repeatable) {
+                let text = match position + 1 == last {
+                    true => format!("`{word}` is written twice"),
+                    false => format!("`{word}` stands too late"),
+                };
+                let d = Diagnostic::error(codes::CLAUSE_ORDER, self.file, *span, text);
+                self.report(d.help(
+                    "the order is where, with, when, if, group, canonical, ulps, allow, waive, test",
+                ));
+            }
+            last = last.max(position + 1);
+            self.clause(clause, *span, pattern, &mut out);
+        }
+        out
+    }
+
+    fn clause(&mut self, clause: &Clause, span: Span, pattern: NodeId, out: &mut Clauses) {
+        match clause {
+            Clause::Where(facts) => {
+                for fact in facts {
+                    match fact {
+                        ast::FactUse::Env(items, span) => self.env(items, *span, pattern, out),
+                        ast::FactUse::Call { name, args, span } => {
+                            out.facts.extend(self.fact(name, args, *span));
+                        }
+                    }
+                }
+            }
+            Clause::With(names) => self.licences(names, pattern, out),
+            Clause::When(cond) => out.when = self.cond(cond, true),
+            Clause::If(cond) => out.profit = self.cond(cond, false),
+            Clause::Group(name) => match self.lib.groups.iter().position(|g| g.0 == name.text) {
+                Some(i) => out.group = i,
+                None => {
+                    let d = Diagnostic::error(
+                        codes::UNKNOWN_GROUP,
+                        self.file,
+                        name.span,
+                        format!("there is no group `{}`", name.text),
+                    );
+                    let lib = self.lib;
+                    self.report(d.suggest(&name.text, lib.groups.iter().map(|g| g.0.as_str())));
+                }
+            },
+            Clause::Canonical(why) => out.canonical = Some(why.text.clone()),
+            Clause::Ulps(n, _) => out.ulps = Some(*n),
+            Clause::Waive(why) => out.waive = Some(why.text.clone()),
+            Clause::Allow(code, _) => out.allows.push(code.text.clone()),
+            Clause::Test(args, result) => {
+                let mut inputs = Vec::new();
+                for (name, value) in args {
+                    if let Some(var) = self.use_var(name) {
+                        inputs.push((var, lower_literal(value)));
+                    }
+                }
+                let _ = span;
+                out.tests.push((inputs, lower_literal(result)));
+            }
+        }
+    }
+
+    /// Whether the pattern has float arithmetic.
+    fn has_float(&self, pattern: NodeId) -> bool {
+        let mut stack = vec![pattern];
+        while let Some(id) = stack.pop() {
+            if let NodeKind::Op { op, args, .. } = &self.nodes[id].kind {
+                if self.lib.ops.get(*op).float {
+                    return true;
+                }
+                stack.extend(args);
+            }
+        }
+        false
+    }
+
+    fn licences(&mut self, names: &[ast::Name], pattern: NodeId, out: &mut Clauses) {
+        for name in names {
+            match flags::by_name(&name.text) {
+                None => {
+                    let d = Diagnostic::error(
+                        codes::UNKNOWN_FLAG,
+                        self.file,
+                        name.span,
+                        format!("there is no licence `{}`", name.text),
+                    );
+                    let licences = flags::NAMES.iter().enumerate();
+                    let known =
+                        licences.filter(|(i, _)| flags::LICENCES & (1 << i) != 0).map(|(_, n)| *n);
+                    self.report(d.suggest(&name.text, known));
+                }
+                Some(flag) if flag & flags::LICENCES == 0 => {
+                    let d = Diagnostic::error(
+                        codes::FLAG_KIND,
+                        self.file,
+                        name.span,
+                        format!("`{}` is a promise, not a licence", name.text),
+                    );
+                    self.report(d.help(format!(
+                        "write it on the op that makes it, as in `fadd.{}`",
+                        name.text
+                    )));
+                }
+                Some(_) if !self.has_float(pattern) => {
+                    self.error(
+                        codes::NO_LICENCE,
+                        name.span,
+                        "no operation of the pattern carries licences",
+                    );
+                }
+                Some(flag) => out.licences |= flag,
+            }
+        }
+    }
+
+    fn env(
+        &mut self,
+        items: &[(ast::Name, Vec<ast::Name>)],
+        span: Span,
+        pattern: NodeId,
+        out: &mut Clauses,
+    ) {
+        if !self.has_float(pattern) {
+            self.error(
+                codes::ENV,
+                span,
+                "no operation of the pattern depends on the float environment",
+            );
+        }
+        for (key, values) in items {
+            let words: [&str; 3] = match key.text.as_str() {
+                "denorm" => ["keep", "flush", "any"],
+                "rounding" => ["rte", "rtz", "any"],
+                other => {
+                    let d = Diagnostic::error(
+                        codes::ENV,
+                        self.file,
+                        key.span,
+                        format!("the float environment has no `{other}`"),
+                    );
+                    self.report(d.suggest(other, ["denorm", "rounding"]));
+                    continue;
+                }
+            };
+            let mut set = 0;
+            for value in values {
+                match words.iter().position(|w| *w == value.text) {
+                    Some(i) => set |= 1 << i,
+                    None => {
+                        let d = Diagnostic::error(
+                            codes::ENV,
+                            self.file,
+                            value.span,
+                            format!("`{}` is no value of {}", value.text, key.text),
+                        );
+                        self.report(d.suggest(&value.text, words));
+                    }
+                }
+            }
+            if set == 7 {
+                self.error(
+                    codes::ENV,
+                    key.span,
+                    "every environment is the default: leave this out",
+                );
+            }
+            match key.text.as_str() {
+                "denorm" => out.env.denorm &= set,
+                _ => out.env.rounding &= set,
+            }
+        }
+    }
+
+    fn fact(&mut self, name: &ast::Name, args: &[FactArg], span: Span) -> Option<FactUse> {
+        let lib = self.lib;
+        let Some(index) = lib.facts.iter().position(|f| f.name == name.text && !f.function) else {
+            let d = Diagnostic::error(
+                codes::UNKNOWN_FACT,
+                self.file,
+                name.span,
+                format!("there is no fact `{}`", name.text),
+            );
+            let known = lib.facts.iter().filter(|f| !f.function).map(|f| f.name.as_str());
+            self.report(d.suggest(&name.text, known));
+            return None;
+        };
+        let (fact, params) = (&lib.facts[index], &lib.params[index]);
+        if params.len() != args.len() {
+            let text =
+                format!("`{}` takes {} argument(s), not {}", name.text, params.len(), args.len());
+            self.error(codes::ARITY, span, text);
+            return None;
+        }
+        let mut open = None;
+        let mut nodes = Vec::new();
+        // Variables first: they say what BITS is for the literals.
+        for (arg, (_, ty)) in args.iter().zip(params) {
+            let FactArg::Var(var, letters) = arg else {
+                nodes.push(None);
+                continue;
+            };
+            let node = match self.names.get(&var.text).copied() {
+                Some(super::resolve::Binding::Let(node)) => {
+                    *self.used.entry(var.text.clone()).or_default() += 1;
+                    node
+                }
+                _ => {
+                    let id = self.use_var(var)?;
+                    let swizzle = match letters {
+                        Some(l) => Some(self.swizzle_of(l)?),
+                        None => None,
+                    };
+                    self.var_node(id, swizzle, var.span)
+                }
+            };
+            if !self.is_const(node) && !fact.on_values {
+                let text =
+                    format!("no analysis answers `{}` for values: it needs a constant", name.text);
+                let d = Diagnostic::error(codes::FACT_ARG, self.file, var.span, text);
+                self.report(d.help(format!("match it as `#{}`", var.text)));
+                return None;
+            }
+            let class = self.nodes[node].class;
+            self.match_ty(*ty, class, &mut open, var.span);
+            nodes.push(Some(node));
+        }
+        let bits = match open {
+            Some(class) => class,
+            None => self.open_slot_at(32, span),
+        };
+        let mut done = Vec::new();
+        for ((arg, node), (_, ty)) in args.iter().zip(nodes).zip(params) {
+            match (arg, node) {
+                (_, Some(node)) => done.push(node),
+                (FactArg::Expr(text), None) => done.push(self.fact_expr(text, *ty, bits)?),
+                (FactArg::Var(..), None) => return None,
+            }
+        }
+        Some(FactUse { fact: index, args: done, bits, span })
+    }
+
+    fn open_slot_at(&mut self, bits: u8, span: Span) -> usize {
+        let slot = self.open_slot(span);
+        let set = super::classes::size_set(bits.into());
+        // A class of its own can't conflict.
+        let _ = self.classes.restrict(slot.class, set, span);
+        slot.class
+    }
+
+    /// An argument written as an expression over constants.
+    fn fact_expr(&mut self, text: &ast::Name, ty: Ty, bits: usize) -> Option<NodeId> {
+        let (names, nodes) = self.constants_in(&text.text, text.span);
+        let source: SourceText = self.source(text);
+        let mut scope: Vec<(&str, Ty)> = Vec::new();
+        for (name, node) in names.iter().zip(&nodes) {
+            scope.push((name, self.const_ty(*node)?));
+        }
+        let set = self.classes.allowed(bits);
+        let sizes: Vec<u8> = super::classes::SIZES
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| set & (1 << i) != 0)
+            .map(|(_, s)| *s)
+            .collect();
+        match parse_expr(&source, &Scope { vars: &scope, sizes: &sizes }, ty) {
+            Ok(expr) => {
+                let mut slot = self.open_slot(text.span);
+                slot.base = expr.ty.base;
+                match (expr.ty.base, expr.ty.width) {
+                    (Base::Bool, _) => {}
+                    (_, crate::expr::Width::Fixed(n)) => {
+                        slot.class = self.open_slot_at(n, text.span)
+                    }
+                    (_, crate::expr::Width::Bits) => slot.class = bits,
+                }
+                let kind = NodeKind::Compute { expr: Arc::new(expr), args: nodes, bits };
+                self.nodes.push(super::resolve::Draft {
+                    kind,
+                    swizzle: None,
+                    class: slot.class,
+                    comps: slot.comps,
+                    span: text.span,
+                });
+                Some(self.nodes.len() - 1)
+            }
+            Err(list) => {
+                for d in list {
+                    self.report(d);
+                }
+                None
+            }
+        }
+    }
+
+    /// Resolves a condition of `when` (`options`) or `if`.
+    pub(super) fn cond(&mut self, cond: &ast::Cond, options: bool) -> Option<Cond> {
+        Some(match cond {
+            ast::Cond::And(list) => {
+                Cond::And(list.iter().map(|c| self.cond(c, options)).collect::<Option<_>>()?)
+            }
+            ast::Cond::Or(list) => {
+                Cond::Or(list.iter().map(|c| self.cond(c, options)).collect::<Option<_>>()?)
+            }
+            ast::Cond::Not(c) => Cond::Not(Box::new(self.cond(c, options)?)),
+            ast::Cond::Option(name) => {
+                let option = name.text.strip_prefix("target.");
+                let known = option.is_some_and(|o| self.lib.options.iter().any(|k| k.0 == o));
+                if !options || !known {
+                    let (code, what) = match options {
+                        true => (codes::UNKNOWN_OPTION, "target option"),
+                        false => (codes::UNKNOWN_PROFIT, "profit test"),
+                    };
+                    let d = Diagnostic::error(
+                        code,
+                        self.file,
+                        name.span,
+                        format!("there is no {what} `{}`", name.text),
+                    );
+                    let all: Vec<String> =
+                        self.lib.options.iter().map(|o| format!("target.{}", o.0)).collect();
+                    self.report(
+                        d.suggest(&name.text, all.iter().map(String::as_str).filter(|_| options)),
+                    );
+                    return None;
+                }
+                Cond::Option(option.unwrap_or_default().to_string())
+            }
+            ast::Cond::Call(name, args, span) => {
+                let test = Profit::ALL.iter().find(|(n, _)| *n == name.text).map(|(_, p)| *p);
+                let (Some(test), false) = (test, options) else {
+                    for arg in args {
+                        *self.used.entry(arg.text.clone()).or_default() += 1;
+                    }
+                    let code = if options { codes::UNKNOWN_OPTION } else { codes::UNKNOWN_PROFIT };
+                    let text = format!("`{}` is not known here", name.text);
+                    let d = Diagnostic::error(code, self.file, name.span, text);
+                    let known = Profit::ALL.iter().map(|(n, _)| *n).filter(|_| !options);
+                    self.report(d.suggest(&name.text, known));
+                    return None;
+                };
+                let [arg] = args.as_slice() else {
+                    self.error(codes::ARITY, *span, format!("`{}` takes one variable", name.text));
+                    return None;
+                };
+                Cond::Profit(test, self.use_var(arg)?)
+            }
+        })
+    }
+}

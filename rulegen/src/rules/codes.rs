@@ -1,0 +1,86 @@
+//! Error codes of the rule language, each with the text that `explain-error` prints.
+
+use crate::diagnostics::{Code, CodeInfo};
+
+macro_rules! codes {
+    ($($name:ident = $number:literal, $title:literal, $explanation:literal;)*) => {
+        $(#[doc = $title] pub const $name: Code = Code($number);)*
+        /// Every code of the rule language.
+        pub const CODES: &[CodeInfo] = &[
+            $(CodeInfo { code: $name, title: $title, explanation: $explanation },)*
+        ];
+    };
+}
+
+codes! {
+    SYNTAX = 301, "a rule file that doesn't follow the grammar",
+        "The grammar is in the language reference. A file begins with `rules 1`; a rule is `rule NAME: PATTERN => REPLACEMENT CLAUSES;`.";
+    NOT_YET = 302, "a construct that is parsed but not compiled",
+        "Intrinsics, texture operations, phis and `ac(…)` are part of the grammar, but no matcher is generated for them.";
+    CLAUSE_ORDER = 303, "clauses out of order, or twice",
+        "Clauses stand in the order where, with, when, if, group, canonical, ulps, allow, waive, test, and only allow and test may be repeated.";
+    UNKNOWN_OP = 304, "an opcode that is not in the table",
+        "Names of opcodes come from `opcodes.toml`; `deburr ops` lists them.";
+    UNKNOWN_FACT = 305, "a fact or function that is not in the library",
+        "Facts and functions are defined in `rules/facts.rules`, each by an expression.";
+    UNKNOWN_FLAG = 306, "an unknown promise or licence",
+        "Promises are nnan, ninf, nuw, nsw and dom and are written on an op. Licences are nsz, arcp, contract, reassoc, transform and relaxed and are written behind `with`.";
+    FLAG_KIND = 307, "a licence where a promise stands, or the reverse",
+        "A promise restricts the inputs and is written on the op that makes it (`iadd.nsw(a, b)`). A licence lets the rewriter change results and is written behind `with`.";
+    UNKNOWN_OPTION = 308, "an unknown target option",
+        "`when` tests options of the target, written `target.NAME`.";
+    UNKNOWN_PROFIT = 309, "an unknown profit test",
+        "`if` knows once(m), unused_after(m), is_const(a) and not_const(a).";
+    UNKNOWN_GROUP = 310, "a group that groups.rules doesn't list",
+        "Every group is declared in `rules/groups.rules`, whose order is the order of the groups.";
+    ARITY = 311, "a wrong number of operands",
+        "An op, fact or function takes exactly the operands of its signature.";
+    SIZE_CONFLICT = 312, "bit sizes that can't be equal",
+        "Sizes are inferred from the signatures of the ops; an unsized operand has the width of its op's other unsized operands.";
+    COMPS_CONFLICT = 313, "component counts that can't be equal",
+        "An op without component counts in its signature works per component: its operands have as many components as its result.";
+    AMBIGUOUS_SIZE = 314, "a size of the replacement that the pattern doesn't determine",
+        "Annotate the variable or constant with a size, or use an op whose size follows from the pattern.";
+    UNBOUND = 315, "a variable of the replacement that the pattern doesn't bind",
+        "Every variable is bound by the pattern, by `m@` or by a `let`.";
+    UNUSED = 316, "a name that is bound and never used",
+        "A `let`, a `m@` or a constant that nothing uses is a mistake more often than not. A variable that the pattern only ignores is fine.";
+    REBOUND = 317, "a name that is bound twice",
+        "A variable may occur several times in the pattern, where it stands for equal values. A `m@`, a `let` and a `#c` bind once.";
+    LITERAL = 318, "a literal that doesn't fit its operand",
+        "Integers must fit the operand's size as signed or unsigned number at every size the rule holds for, floats must be exactly representable.";
+    DUPLICATE = 319, "two rules with the same left side",
+        "The second can never fire where the first does. Join them, or say `allow E0319 \"why\"`.";
+    UNREACHABLE = 320, "a rule that can never fire",
+        "An earlier rule of the same group matches whatever this one matches.";
+    CONVERGENT = 321, "a replacement that creates a convergent operation",
+        "Derivatives and subgroup operations may only be created at a matched root of the same kind.";
+    EMPTY_TEMPLATE = 322, "a template that expands to nothing",
+        "A loop over no values, or a loop without rules, stamps no rule.";
+    TEMPLATE = 323, "a loop that doesn't fit its values",
+        "Each turn has as many values as the loop has names, and each value must fit where its name stands.";
+    NAME = 324, "a rule name that is taken, or malformed",
+        "Rule names are unique in the whole tree and consist of a-z, 0-9 and _.";
+    NO_SIZE = 325, "a rule that holds for no size",
+        "No admissible bit size satisfies all operands of the rule.";
+    FACT_ARG = 326, "an argument that the fact can't take",
+        "Facts that no analysis answers need constants; write `#c` in the pattern. Parameters after the first are constants.";
+    EXPR = 327, "an expression that the expression language refuses",
+        "Computed constants use the language of the opcode table's `eval` column over the matched constants.";
+    NO_LICENCE = 328, "a licence that no matched instruction can carry",
+        "Only float arithmetic carries licences; a rule without any in its pattern can't ask for one.";
+    ROOT = 329, "a pattern that isn't an operation",
+        "The left side is an ALU operation; variables and constants match everything and rewrite nothing.";
+    SWIZZLE = 330, "a swizzle that doesn't fit",
+        "Letters are x, y, z, w up to four components and a to p above. A variable is used either with or without swizzles in a pattern.";
+    ALTERNATIVES = 331, "alternatives that hide each other",
+        "Each alternative but the last has an `if`; `otherwise` stands on the last only.";
+    ENV = 332, "an environment clause that says nothing",
+        "Keys are denorm (keep, flush, any) and rounding (rte, rtz, any); the float environment only matters to float arithmetic.";
+    PROMISE = 333, "a promise that the op can't carry",
+        "nnan and ninf stand on float arithmetic, nuw and nsw on the ops whose table entry defines overflow, dom on ops with a domain.";
+    SELF = 334, "a replacement equal to its pattern",
+        "Such a rule rewrites forever and changes nothing.";
+    TERM_ONLY = 335, "a term that can't stand in a replacement",
+        "`#c` binds a constant in a pattern; in a replacement the constant is written plain.";
+}

@@ -1,0 +1,121 @@
+//! The rule language: from the text of `rules/*.rules` to checked rules with inferred sizes, and to compiled matchers.
+//!
+//! - [`parse`] gives the syntax tree ([`ast`]), [`expand`] stamps templates, `resolve` and `clauses` look names up and
+//!   infer sizes ([`classes`]), [`check`] looks at rules together; the result is the [`model`].
+//! - [`codes`] lists the diagnostics.
+
+pub mod ast;
+pub mod check;
+pub mod classes;
+mod clauses;
+pub mod codes;
+pub mod expand;
+pub mod library;
+pub mod model;
+pub mod ops;
+pub mod parse;
+mod resolve;
+#[cfg(test)]
+mod tests;
+
+use crate::diagnostics::{Diagnostic, Severity, line_column};
+pub use library::Library;
+pub use model::{Rule, RuleSet};
+pub use ops::Ops;
+use std::sync::Arc;
+
+/// Rule files in the order in which their rules are tried: name and text.
+pub type Sources = [(Arc<str>, Arc<str>)];
+
+/// Compiles rule files against a library. All that is wrong with them is reported together.
+pub fn compile(library: &Library, sources: &Sources) -> Result<RuleSet, Vec<Diagnostic>> {
+    let mut diags = Vec::new();
+    let mut rules: Vec<Rule> = Vec::new();
+    let mut names: Vec<(String, usize, Arc<str>, crate::diagnostics::Span)> = Vec::new();
+    for (file_index, (file, text)) in sources.iter().enumerate() {
+        let tree = match parse::parse_rules(file, text) {
+            Ok(tree) => tree,
+            Err(d) => {
+                diags.push(d);
+                continue;
+            }
+        };
+        for stamped in expand::expand(&tree, &mut diags) {
+            check_name(file, &stamped, &mut names, &mut diags);
+            let line = line_column(text, stamped.rule.span.start as usize).0 as u32;
+            let instance = match stamped.bindings.is_empty() {
+                true => String::new(),
+                false => {
+                    let list: Vec<String> =
+                        stamped.bindings.iter().map(|(n, v)| format!("{n}={v}")).collect();
+                    format!("{}[{}]", stamped.rule.name.text, list.join(","))
+                }
+            };
+            let resolver = resolve::Resolver::new(library, file, text, instance, &mut diags);
+            rules.extend(resolver.rule(&stamped, file_index, line));
+        }
+    }
+    let set = RuleSet {
+        ops: library.ops.clone(),
+        groups: library.groups.clone(),
+        options: library.options.clone(),
+        files: sources.to_vec(),
+        facts: library.facts.clone(),
+        rules,
+    };
+    check::check(&set, &mut diags);
+    match diags.iter().any(|d| d.severity == Severity::Error) {
+        true => Err(diags),
+        false => Ok(set),
+    }
+}
+
+/// Compiles one rule given as `L => R where …`.
+pub fn compile_bare(
+    library: &Library,
+    file: &Arc<str>,
+    text: &str,
+) -> Result<RuleSet, Vec<Diagnostic>> {
+    let rule = parse::parse_bare_rule(file, text).map_err(|d| vec![d])?;
+    let mut diags = Vec::new();
+    let stamped = expand::Stamped { rule, bindings: Vec::new(), source: 0 };
+    let resolver = resolve::Resolver::new(library, file, text, String::new(), &mut diags);
+    let rules: Vec<Rule> = resolver.rule(&stamped, 0, 1).into_iter().collect();
+    let set = RuleSet {
+        ops: library.ops.clone(),
+        groups: library.groups.clone(),
+        options: library.options.clone(),
+        files: vec![(file.clone(), text.into())],
+        facts: library.facts.clone(),
+        rules,
+    };
+    check::check(&set, &mut diags);
+    match diags.iter().any(|d| d.severity == Severity::Error) {
+        true => Err(diags),
+        false => Ok(set),
+    }
+}
+
+/// Names are well formed, and belong to one source rule each.
+fn check_name(
+    file: &Arc<str>,
+    stamped: &expand::Stamped,
+    names: &mut Vec<(String, usize, Arc<str>, crate::diagnostics::Span)>,
+    diags: &mut Vec<Diagnostic>,
+) {
+    let name = &stamped.rule.name;
+    if !name.text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
+        let text = format!("`{}` is not a rule's name", name.text);
+        let d = Diagnostic::error(codes::NAME, file, name.span, text);
+        diags.push(d.help("names consist of a-z, 0-9 and _"));
+    }
+    match names.iter().find(|n| n.0 == name.text) {
+        Some(old) if old.1 != stamped.source || &old.2 != file => {
+            let text = format!("another rule is called `{}`", name.text);
+            let d = Diagnostic::error(codes::NAME, file, name.span, text);
+            diags.push(d.label_in(&old.2, old.3, "this one"));
+        }
+        Some(_) => {}
+        None => names.push((name.text.clone(), stamped.source, file.clone(), name.span)),
+    }
+}

@@ -1,0 +1,486 @@
+//! Rules after expansion, resolution and inference: what the generator, the reference matcher and the checker of
+//! soundness work on.
+//!
+//! A rule's terms are nodes of one arena. Every node has a *size class*; an instance of the rule gives each class its
+//! number of bits. A component count is a number, or the rule's one generic count, which is that of the matched root.
+
+use super::ops::Ops;
+use crate::diagnostics::Span;
+use crate::expr::Expr;
+use std::sync::Arc;
+
+/// Index of a node in its rule.
+pub type NodeId = usize;
+/// Index of a variable in its rule.
+pub type VarId = usize;
+/// Index of a size class in its rule.
+pub type ClassId = usize;
+
+/// A checked rule set.
+#[derive(Clone, Debug)]
+pub struct RuleSet {
+    /// The opcode table that the rules were resolved against.
+    pub ops: Ops,
+    /// Groups in order: name and documentation.
+    pub groups: Vec<(String, String)>,
+    /// Target options in order: name and documentation.
+    pub options: Vec<(String, String)>,
+    /// Source files in order: name and text.
+    pub files: Vec<(Arc<str>, Arc<str>)>,
+    /// The fact library.
+    pub facts: Vec<Fact>,
+    /// Rules in the order in which they are tried; groups are told apart by [`Rule::group`].
+    pub rules: Vec<Rule>,
+}
+
+/// A fact of the library, or a function (one whose result isn't bool).
+#[derive(Clone, Debug)]
+pub struct Fact {
+    /// Name.
+    pub name: String,
+    /// Documentation.
+    pub doc: String,
+    /// Names of the parameters.
+    pub params: Vec<String>,
+    /// The definition; parameters are the variables 0, 1, ….
+    pub body: Expr,
+    /// Whether an analysis answers it for values that aren't constants.
+    pub on_values: bool,
+    /// Whether it was declared as a function.
+    pub function: bool,
+}
+
+/// Promises and licences as bits, in the order of the text format.
+pub mod flags {
+    /// Names of all flags; bit `i` is `NAMES[i]`.
+    pub const NAMES: [&str; 11] = [
+        "nnan",
+        "ninf",
+        "nsz",
+        "arcp",
+        "contract",
+        "reassoc",
+        "transform",
+        "relaxed",
+        "nuw",
+        "nsw",
+        "dom",
+    ];
+    /// Those that are promises.
+    pub const PROMISES: u16 = 0b111_0000_0011;
+    /// Those that are licences.
+    pub const LICENCES: u16 = 0b000_1111_1100;
+    /// The flag of that name.
+    pub fn by_name(name: &str) -> Option<u16> {
+        NAMES.iter().position(|n| *n == name).map(|i| 1 << i)
+    }
+    /// `nnan` …
+    pub const NNAN: u16 = 1;
+    /// `ninf`
+    pub const NINF: u16 = 2;
+    /// `nsz`
+    pub const NSZ: u16 = 4;
+    /// `arcp`
+    pub const ARCP: u16 = 8;
+    /// `contract`
+    pub const CONTRACT: u16 = 16;
+    /// `reassoc`
+    pub const REASSOC: u16 = 32;
+    /// `transform`
+    pub const TRANSFORM: u16 = 64;
+    /// `relaxed`
+    pub const RELAXED: u16 = 128;
+    /// `nuw`
+    pub const NUW: u16 = 256;
+    /// `nsw`
+    pub const NSW: u16 = 512;
+    /// `dom`
+    pub const DOM: u16 = 1024;
+}
+
+/// A rule of which every size is still open.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// Name with the loops' bindings: `absorb[op=iand]`.
+    pub name: String,
+    /// Name without them, by which the rule is disabled.
+    pub base: String,
+    /// Documentation.
+    pub doc: String,
+    /// Index of the source file.
+    pub file: usize,
+    /// Line of the rule in its file, from 1.
+    pub line: u32,
+    /// Place of the whole rule.
+    pub span: Span,
+    /// Index of the group.
+    pub group: usize,
+    /// All terms.
+    pub nodes: Vec<Node>,
+    /// The left side: an [`NodeKind::Op`].
+    pub pattern: NodeId,
+    /// Right sides, in the order of preference.
+    pub alts: Vec<Alt>,
+    /// Variables in order of their first occurrence.
+    pub vars: Vec<Var>,
+    /// Facts that correctness rests on.
+    pub facts: Vec<FactUse>,
+    /// Float environments that correctness rests on.
+    pub env: EnvClause,
+    /// Licences that every matched float operation must carry.
+    pub licences: u16,
+    /// Target options.
+    pub when: Option<Cond>,
+    /// Number of size classes.
+    pub classes: usize,
+    /// Instances: bits of each class.
+    pub instances: Vec<Vec<u8>>,
+    /// What of the sizes is to be tested while matching, and the tuples that are right; `None` where every size that
+    /// the pattern can have is right.
+    pub size_test: Option<SizeTest>,
+    /// Classes that differ between instances, in the order of instance names.
+    pub free_classes: Vec<ClassId>,
+    /// Why the rule is out of the termination order.
+    pub canonical: Option<String>,
+    /// Error bound in ulps.
+    pub ulps: Option<u32>,
+    /// Why it isn't checked.
+    pub waive: Option<String>,
+    /// Diagnostics that are wanted.
+    pub allows: Vec<String>,
+    /// Examples: variables with values, and the result.
+    pub tests: Vec<(Vec<(VarId, Literal)>, Literal)>,
+}
+
+impl Rule {
+    /// `NAME@32x1`, of the instance with that index.
+    pub fn instance_name(&self, instance: usize) -> String {
+        let bits = &self.instances[instance];
+        let sizes: Vec<String> = match self.free_classes.as_slice() {
+            [] => vec![bits[self.nodes[self.pattern].class].to_string()],
+            free => free.iter().map(|c| bits[*c].to_string()).collect(),
+        };
+        let comps = match self.nodes[self.pattern].comps {
+            Comps::Fixed(n) => n,
+            Comps::Generic => 1,
+        };
+        format!("{}@{}x{comps}", self.name, sizes.join("."))
+    }
+
+    /// The nodes of the pattern, parents first, operands in source order.
+    pub fn pattern_nodes(&self) -> Vec<NodeId> {
+        self.reachable(self.pattern)
+    }
+
+    /// The nodes under `root`, parents first, each once.
+    pub fn reachable(&self, root: NodeId) -> Vec<NodeId> {
+        let mut out = Vec::new();
+        let mut stack = vec![root];
+        while let Some(id) = stack.pop() {
+            if out.contains(&id) {
+                continue;
+            }
+            out.push(id);
+            stack.extend(self.nodes[id].operands().iter().rev());
+        }
+        out
+    }
+}
+
+/// The run-time test of sizes.
+#[derive(Clone, Debug)]
+pub struct SizeTest {
+    /// Nodes of the pattern whose sizes make up a tuple.
+    pub nodes: Vec<NodeId>,
+    /// The tuples for which the rule holds.
+    pub allowed: Vec<Vec<u8>>,
+}
+
+/// A term.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it is.
+    pub kind: NodeKind,
+    /// Components taken of it, as indices.
+    pub swizzle: Option<Vec<u8>>,
+    /// Its size.
+    pub class: ClassId,
+    /// Components, after the swizzle.
+    pub comps: Comps,
+    /// Place.
+    pub span: Span,
+}
+
+impl Node {
+    /// Direct operands.
+    pub fn operands(&self) -> &[NodeId] {
+        match &self.kind {
+            NodeKind::Op { args, .. } | NodeKind::Compute { args, .. } => args,
+            NodeKind::Ref(node) => std::slice::from_ref(node),
+            NodeKind::Var(_) | NodeKind::Literal(..) => &[],
+        }
+    }
+}
+
+/// A component count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comps {
+    /// A number.
+    Fixed(u8),
+    /// That of the matched root.
+    Generic,
+}
+
+/// The kinds of term.
+#[derive(Clone, Debug)]
+pub enum NodeKind {
+    /// An ALU operation.
+    Op {
+        /// Index in the opcode table.
+        op: usize,
+        /// Promises required (in a pattern) or given (in a replacement).
+        promises: u16,
+        /// Operands.
+        args: Vec<NodeId>,
+        /// `m@`
+        bind: Option<VarId>,
+    },
+    /// A variable, constants included.
+    Var(VarId),
+    /// A literal, read as a value of that base.
+    Literal(Literal, crate::expr::Base),
+    /// A constant computed from constants; operands are the expression's variables 0, 1, ….
+    Compute {
+        /// The expression.
+        expr: Arc<Expr>,
+        /// Operands: constants, literals, computed constants.
+        args: Vec<NodeId>,
+        /// The class that `BITS` stands for in the expression.
+        bits: ClassId,
+    },
+    /// Another node under a swizzle.
+    Ref(NodeId),
+}
+
+/// What a variable stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VarKind {
+    /// Any value.
+    Value,
+    /// A constant.
+    Const,
+    /// The matched instruction at that node.
+    Bound(NodeId),
+}
+
+/// A variable of a rule.
+#[derive(Clone, Debug)]
+pub struct Var {
+    /// Name.
+    pub name: String,
+    /// Kind.
+    pub kind: VarKind,
+    /// How its bits are read where it first occurs.
+    pub base: crate::expr::Base,
+    /// Its size.
+    pub class: ClassId,
+    /// Its components; for a variable that stands under swizzles in the pattern, as many as are used.
+    pub comps: Comps,
+    /// Whether it stands for a whole def, because the pattern swizzles it.
+    pub whole: bool,
+    /// Where it first occurs.
+    pub span: Span,
+}
+
+/// A right side.
+#[derive(Clone, Debug)]
+pub struct Alt {
+    /// The term.
+    pub term: NodeId,
+    /// Profit test.
+    pub profit: Option<Cond>,
+}
+
+/// A fact that a rule rests on.
+#[derive(Clone, Debug)]
+pub struct FactUse {
+    /// Index in the library.
+    pub fact: usize,
+    /// The first argument is a variable (or a computed constant), the others are constants.
+    pub args: Vec<NodeId>,
+    /// The class that `BITS` stands for.
+    pub bits: ClassId,
+    /// Place.
+    pub span: Span,
+}
+
+/// The float environments that a rule claims, as sets: bit 0 keep / rte, 1 flush / rtz, 2 any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EnvClause {
+    /// Denormal behaviours.
+    pub denorm: u8,
+    /// Roundings.
+    pub rounding: u8,
+}
+
+impl EnvClause {
+    /// Every environment.
+    pub const ALL: EnvClause = EnvClause { denorm: 7, rounding: 7 };
+}
+
+/// A condition of `when` or `if`.
+#[derive(Clone, Debug)]
+pub enum Cond {
+    /// All.
+    And(Vec<Cond>),
+    /// One of them.
+    Or(Vec<Cond>),
+    /// Not.
+    Not(Box<Cond>),
+    /// A target option by name.
+    Option(String),
+    /// A profit test on a variable.
+    Profit(Profit, VarId),
+}
+
+/// Profit tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profit {
+    /// The matched instruction has one use.
+    Once,
+    /// All uses of the value lie in the matched pattern, so that it is dead afterwards.
+    Dies,
+    /// The value is a constant.
+    IsConst,
+}
+
+impl Profit {
+    /// Every test with its name.
+    pub const ALL: [(&'static str, Profit); 3] =
+        [("once", Profit::Once), ("dies", Profit::Dies), ("is_const", Profit::IsConst)];
+}
+
+/// A literal value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Literal {
+    /// An integer.
+    Int(i128),
+    /// An integer, or the bits of a float.
+    Hex(i128),
+    /// A float: the bits of an f64.
+    Float(u64),
+    /// A truth value.
+    Bool(bool),
+}
+
+impl Literal {
+    /// The bits of the literal as an operand of `bits` bits, zero-extended, or why it doesn't fit.
+    pub fn encode(&self, base: crate::expr::Base, bits: u8) -> Result<u64, String> {
+        use crate::expr::Base;
+        let mask = if bits >= 64 { u64::MAX } else { (1u64 << bits) - 1 };
+        match (self, base) {
+            (Literal::Int(v), Base::Float) if *v != 0 || bits > 0 => {
+                Err(format!("the operand is a float: write `{v}.0`"))
+            }
+            (Literal::Int(v) | Literal::Hex(v), Base::Bool) => Err(format!(
+                "the operand is a bool: write `{}`",
+                if *v == 0 { "false" } else { "true" }
+            )),
+            (Literal::Int(v) | Literal::Hex(v), _) => {
+                let low = if bits == 1 && base == Base::Uint { 0 } else { -(1i128 << (bits - 1)) };
+                if *v < low || *v > i128::from(mask) {
+                    return Err(format!("it doesn't fit {bits} bits"));
+                }
+                Ok((*v as u64) & mask)
+            }
+            (Literal::Float(v), _) => encode_float(f64::from_bits(*v), bits),
+            (Literal::Bool(b), _) => Ok(match (b, bits) {
+                (false, _) => 0,
+                (true, 1) => 1,
+                (true, _) => mask,
+            }),
+        }
+    }
+}
+
+/// The nearest float of that size, ties to even; the canonical NaN for NaN.
+fn encode_float(v: f64, bits: u8) -> Result<u64, String> {
+    let fits = |finite: bool, zero: bool| {
+        if v.is_finite() && (!finite || (zero && v != 0.0)) {
+            return Err(format!("no float of {bits} bits is near it"));
+        }
+        Ok(())
+    };
+    match bits {
+        64 => Ok(if v.is_nan() { 0x7ff8_0000_0000_0000 } else { v.to_bits() }),
+        32 => {
+            let f = v as f32;
+            fits(f.is_finite(), f == 0.0)?;
+            Ok(u64::from(if v.is_nan() { 0x7fc0_0000 } else { f.to_bits() }))
+        }
+        16 => {
+            let h = half(v);
+            fits(h & 0x7c00 != 0x7c00, h & 0x7fff == 0)?;
+            Ok(u64::from(h))
+        }
+        _ => Err(format!("there are no floats of {bits} bits")),
+    }
+}
+
+/// Rounds to binary16, ties to even.
+fn half(v: f64) -> u16 {
+    let bits = v.to_bits();
+    let sign = ((bits >> 48) & 0x8000) as u16;
+    if v.is_nan() {
+        return 0x7e00;
+    }
+    let magnitude = v.abs();
+    if magnitude >= 65520.0 {
+        return sign | 0x7c00;
+    }
+    // Scaling by a power of two is exact, and so is the addition that rounds at the unit of the target.
+    let exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
+    let unit = (exponent - 10).max(-24);
+    let scaled = magnitude / f64::from_bits(((1023 + unit) as u64) << 52);
+    let rounded = scaled.round_ties_even() as u32;
+    // A carry out of the significand moves the exponent by itself.
+    let biased = if unit == -24 { rounded } else { rounded + (((unit + 24) as u32) << 10) };
+    sign | biased as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::Base;
+
+    #[test]
+    fn literals_fit_or_say_why() {
+        let int = Literal::Int(-32);
+        assert_eq!(int.encode(Base::Int, 8), Ok(0xe0));
+        assert_eq!(Literal::Hex(0x00ff_0000).encode(Base::Uint, 32), Ok(0x00ff_0000));
+        assert!(Literal::Hex(0x00ff_0000).encode(Base::Uint, 16).is_err());
+        assert_eq!(Literal::Int(255).encode(Base::Int, 8), Ok(255));
+        assert!(Literal::Int(256).encode(Base::Int, 8).is_err());
+        assert!(Literal::Int(1).encode(Base::Float, 32).is_err());
+        assert_eq!(Literal::Bool(true).encode(Base::Bool, 16), Ok(0xffff));
+        assert_eq!(Literal::Bool(true).encode(Base::Bool, 1), Ok(1));
+    }
+
+    #[test]
+    fn floats_round_to_nearest_even() {
+        let half = |v: f64| Literal::Float(v.to_bits()).encode(Base::Float, 16);
+        assert_eq!(half(1.0), Ok(0x3c00));
+        assert_eq!(half(-0.0), Ok(0x8000));
+        assert_eq!(half(2.0), Ok(0x4000));
+        assert_eq!(half(65504.0), Ok(0x7bff));
+        assert_eq!(half(0.1), Ok(0x2e66));
+        assert_eq!(half(f64::exp2(-24.0)), Ok(1));
+        assert_eq!(half(f64::exp2(-14.0)), Ok(0x0400));
+        assert_eq!(half(2049.0), Ok(0x6800), "a tie goes to the even neighbour");
+        assert_eq!(half(2051.0), Ok(0x6802));
+        assert_eq!(half(f64::INFINITY), Ok(0x7c00));
+        assert!(half(1e9).is_err());
+        assert!(half(1e-9).is_err());
+        assert_eq!(Literal::Float(0.5f64.to_bits()).encode(Base::Float, 32), Ok(0x3f00_0000));
+    }
+}

@@ -1,0 +1,1189 @@
+//! From a stamped rule to the model: names are looked up in the tables, sizes and component counts inferred.
+//!
+//! Inference runs twice over the same classes. After the pattern alone the classes say what the IR guarantees of
+//! anything that matches; annotations and the replacement then restrict them further. What the second adds is what
+//! the matcher has to test, and a size that only the second has is ambiguous.
+
+use super::ast::{self, SizeExpr, Term, TermKind};
+use super::classes::{self, Classes, Conflict};
+use super::codes;
+use super::expand::Stamped;
+use super::library::Library;
+use super::model::*;
+use crate::diagnostics::{Code, Diagnostic, Span};
+use crate::expr::{Base, Expr, Prim, Scope, SourceText, Ty, Width, parse_expr_any};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Where an operand stands: what the surroundings want of it.
+#[derive(Clone, Copy)]
+pub(super) struct Slot {
+    pub class: usize,
+    pub comps: usize,
+    pub base: Base,
+    /// Whether the operand is only moved, so that a literal of any base may stand there.
+    pub untyped: bool,
+    /// Whether the width is the operand's own, so that negative numbers are bit patterns in it.
+    pub unsized_: bool,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy)]
+pub(super) enum Binding {
+    Var(VarId),
+    Let(NodeId),
+}
+
+/// A node whose size and components are still classes of the inference.
+pub(super) struct Draft {
+    pub kind: NodeKind,
+    pub swizzle: Option<Vec<u8>>,
+    pub class: usize,
+    pub comps: usize,
+    pub span: Span,
+}
+
+struct VarDraft {
+    name: String,
+    kind: VarKind,
+    base: Base,
+    class: usize,
+    comps: usize,
+    whole: bool,
+    /// Highest component that a swizzle names, plus one.
+    used: u8,
+    span: Span,
+}
+
+/// The resolution of one rule.
+pub(super) struct Resolver<'a> {
+    pub lib: &'a Library,
+    pub file: &'a Arc<str>,
+    pub text: &'a str,
+    pub diags: &'a mut Vec<Diagnostic>,
+    pub nodes: Vec<Draft>,
+    vars: Vec<VarDraft>,
+    pub names: HashMap<String, Binding>,
+    pub used: HashMap<String, u32>,
+    pub classes: Classes,
+    notes: Vec<(VarId, ast::SizeNote)>,
+    size_names: HashMap<String, usize>,
+    comp_names: HashMap<String, usize>,
+    pub in_pattern: bool,
+    failed: bool,
+    /// `[x=iand]`, said in messages about stamped rules.
+    instance: String,
+}
+
+impl<'a> Resolver<'a> {
+    pub fn new(
+        lib: &'a Library,
+        file: &'a Arc<str>,
+        text: &'a str,
+        instance: String,
+        diags: &'a mut Vec<Diagnostic>,
+    ) -> Self {
+        Resolver {
+            lib,
+            file,
+            text,
+            diags,
+            nodes: Vec::new(),
+            vars: Vec::new(),
+            names: HashMap::new(),
+            used: HashMap::new(),
+            classes: Classes::default(),
+            notes: Vec::new(),
+            size_names: HashMap::new(),
+            comp_names: HashMap::new(),
+            in_pattern: true,
+            failed: false,
+            instance,
+        }
+    }
+
+    // ---- diagnostics
+
+    pub fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        let d = Diagnostic::error(code, self.file, span, message);
+        self.report(d);
+    }
+
+    pub fn report(&mut self, mut d: Diagnostic) {
+        self.failed = true;
+        if self.diags.iter().any(|o| o.span == d.span && o.code == d.code && o.file == d.file) {
+            return;
+        }
+        if !self.instance.is_empty() && d.help.is_none() {
+            d = d.help(format!("in the instance {}", self.instance));
+        }
+        self.diags.push(d);
+    }
+
+    fn conflict(&mut self, code: Code, span: Span, what: &str, c: Conflict) {
+        let mut d = Diagnostic::error(
+            code,
+            self.file,
+            span,
+            format!("{what} is {} here, and {} elsewhere", c.left, c.right),
+        );
+        for (why, value) in [(c.left_why, c.left), (c.right_why, c.right)] {
+            if why != span && why != Span::default() {
+                d = d.label(why, format!("{value} by this"));
+            }
+        }
+        self.report(d);
+    }
+
+    pub fn same_size(&mut self, a: usize, b: usize, span: Span) {
+        if let Err(c) = self.classes.unify(a, b) {
+            self.conflict(codes::SIZE_CONFLICT, span, "the bit size", c);
+        }
+    }
+
+    pub fn same_comps(&mut self, a: usize, b: usize, span: Span) {
+        if let Err(c) = self.classes.unify_comps(a, b) {
+            self.conflict(codes::COMPS_CONFLICT, span, "the number of components", c);
+        }
+    }
+
+    fn fixed_class(&mut self, bits: u8, span: Span) -> usize {
+        self.classes.size(classes::size_set(bits.into()), span)
+    }
+
+    /// A slot that wants nothing.
+    pub fn open_slot(&mut self, span: Span) -> Slot {
+        let class = self.classes.size(classes::ALL_SIZES, span);
+        let comps = self.classes.comp(None, span);
+        Slot { class, comps, base: Base::Uint, untyped: true, unsized_: true }
+    }
+
+    fn push(&mut self, kind: NodeKind, swizzle: Option<Vec<u8>>, slot: Slot, span: Span) -> NodeId {
+        self.nodes.push(Draft { kind, swizzle, class: slot.class, comps: slot.comps, span });
+        self.nodes.len() - 1
+    }
+
+    // ---- terms
+
+    /// The node of a term. Depth is bounded by the parser.
+    pub fn term(&mut self, term: &Term, slot: Slot) -> Option<NodeId> {
+        let swizzle = match &term.swizzle {
+            Some(letters) => Some(self.swizzle(letters)?),
+            None => None,
+        };
+        if term.bind.is_some() && !(self.in_pattern && matches!(term.kind, TermKind::Op { .. })) {
+            self.error(codes::TERM_ONLY, term.span, "`@` binds an operation of the pattern");
+        }
+        match &term.kind {
+            TermKind::Op { op, flags, args } => self.op(term, op, flags, args, swizzle, slot),
+            TermKind::Var(name, note) => self.var(name, note.as_ref(), swizzle, slot, term.span),
+            TermKind::Const(name, note) => {
+                self.constant(name, note.as_ref(), swizzle, slot, term.span)
+            }
+            TermKind::Literal(literal) => Some(self.literal(literal, slot)),
+            TermKind::Ac(op, _) => self.not_yet(op.span, "`ac(…)`"),
+            TermKind::Intrinsic(name, _) => self.not_yet(name.span, "an intrinsic in a rule"),
+            TermKind::Tex(name, _) => self.not_yet(name.span, "a texture operation in a rule"),
+            TermKind::Phi(_) => self.not_yet(term.span, "a phi in a rule"),
+        }
+    }
+
+    fn not_yet(&mut self, span: Span, what: &str) -> Option<NodeId> {
+        self.error(codes::NOT_YET, span, format!("{what} is not compiled yet"));
+        None
+    }
+
+    fn swizzle(&mut self, letters: &ast::Name) -> Option<Vec<u8>> {
+        let text = &letters.text;
+        let by_name = |alphabet: &str| -> Option<Vec<u8>> {
+            text.chars().map(|c| alphabet.find(c).map(|i| i as u8)).collect()
+        };
+        match by_name("xyzw").or_else(|| by_name("abcdefghijklmnop")) {
+            Some(comps) if matches!(comps.len(), 1..=5 | 8 | 16) => Some(comps),
+            Some(comps) => {
+                let n = comps.len();
+                self.error(codes::SWIZZLE, letters.span, format!("no vector has {n} components"));
+                None
+            }
+            None => {
+                self.error(codes::SWIZZLE, letters.span, format!("`{text}` is not a swizzle"));
+                None
+            }
+        }
+    }
+
+    fn op(
+        &mut self,
+        term: &Term,
+        op: &ast::Name,
+        flags: &[ast::Name],
+        args: &[Term],
+        swizzle: Option<Vec<u8>>,
+        slot: Slot,
+    ) -> Option<NodeId> {
+        let Some(index) = self.lib.ops.find(&op.text) else {
+            return self.call(term, op, args, swizzle, slot);
+        };
+        let sig = self.lib.ops.get(index).clone();
+        let promises = self.promises(&sig, flags);
+        if sig.inputs.len() != args.len() {
+            let (want, got) = (sig.inputs.len(), args.len());
+            self.error(
+                codes::ARITY,
+                term.span,
+                format!(
+                    "`{}` takes {want} operand{}, not {got}",
+                    op.text,
+                    if want == 1 { "" } else { "s" }
+                ),
+            );
+            return None;
+        }
+        let width = self.classes.size(sig.sizes, op.span);
+        // The swizzle of a per-component op is that of its operands.
+        let count = match (sig.output.comps, &swizzle) {
+            (0, Some(s)) => self.classes.comp(Some(s.len() as u8), term.span),
+            (0, None) => self.classes.comp(None, op.span),
+            (n, _) => self.classes.comp(Some(n), op.span),
+        };
+        if sig.output.comps == 0 && swizzle.is_some() && !self.in_pattern {
+            self.error(
+                codes::SWIZZLE,
+                term.span,
+                format!("`{}` works per component: swizzle its operands", op.text),
+            );
+        }
+        let class = match sig.output.bits {
+            0 => width,
+            n => self.fixed_class(n, op.span),
+        };
+        let seen = match &swizzle {
+            Some(s) if sig.output.comps != 0 => {
+                if s.iter().any(|c| *c >= sig.output.comps) {
+                    let text = format!("`{}` has {} components", op.text, sig.output.comps);
+                    self.error(codes::SWIZZLE, term.span, text);
+                }
+                self.classes.comp(Some(s.len() as u8), term.span)
+            }
+            _ => count,
+        };
+        self.same_size(class, slot.class, term.span);
+        self.same_comps(seen, slot.comps, term.span);
+        // The node is made before its operands, so that parents come first; they are filled in below.
+        let own = Slot { class, comps: seen, ..slot };
+        let kind = NodeKind::Op { op: index, promises, args: Vec::new(), bind: None };
+        let id = self.push(kind, swizzle, own, term.span);
+        let mut operands = Vec::new();
+        for (ty, arg) in sig.inputs.iter().zip(args) {
+            let class = match ty.bits {
+                0 => width,
+                n => self.fixed_class(n, op.span),
+            };
+            let comps = match ty.comps {
+                0 => count,
+                n => self.classes.comp(Some(n), op.span),
+            };
+            let untyped = sig.moves && ty.base == Base::Uint;
+            operands.push(
+                self.term(
+                    arg,
+                    Slot { class, comps, base: ty.base, untyped, unsized_: ty.bits == 0 },
+                ),
+            );
+        }
+        let operands = operands.into_iter().collect::<Option<Vec<_>>>()?;
+        let bind = match &term.bind {
+            Some(name) => {
+                let var = self.bind(name, VarKind::Bound(id), sig.output.base, own, false, 0)?;
+                Some(var)
+            }
+            None => None,
+        };
+        self.nodes[id].kind = NodeKind::Op { op: index, promises, args: operands, bind };
+        Some(id)
+    }
+
+    fn promises(&mut self, sig: &super::ops::OpSig, names: &[ast::Name]) -> u16 {
+        let mut out = 0;
+        for name in names {
+            match flags::by_name(&name.text) {
+                None => {
+                    let d = Diagnostic::error(
+                        codes::UNKNOWN_FLAG,
+                        self.file,
+                        name.span,
+                        format!("there is no promise `{}`", name.text),
+                    );
+                    self.report(d.suggest(&name.text, flags::NAMES));
+                }
+                Some(flag) if flag & flags::PROMISES == 0 => {
+                    let d = Diagnostic::error(
+                        codes::FLAG_KIND,
+                        self.file,
+                        name.span,
+                        format!("`{}` is a licence, not a promise", name.text),
+                    );
+                    self.report(
+                        d.help(format!("write `with {}` behind the replacement", name.text)),
+                    );
+                }
+                Some(flag) if flag & sig.promises == 0 => {
+                    let text = format!("`{}` can't carry the promise `{}`", sig.name, name.text);
+                    self.error(codes::PROMISE, name.span, text);
+                }
+                Some(flag) => out |= flag,
+            }
+        }
+        out
+    }
+
+    fn bind(
+        &mut self,
+        name: &ast::Name,
+        kind: VarKind,
+        base: Base,
+        slot: Slot,
+        whole: bool,
+        used: u8,
+    ) -> Option<VarId> {
+        if let Some(old) = self.names.get(&name.text) {
+            let first = match old {
+                Binding::Var(v) => self.vars[*v].span,
+                Binding::Let(n) => self.nodes[*n].span,
+            };
+            let d = Diagnostic::error(
+                codes::REBOUND,
+                self.file,
+                name.span,
+                format!("`{}` is bound twice", name.text),
+            );
+            self.report(d.label(first, "first bound here"));
+            return None;
+        }
+        let id = self.vars.len();
+        self.vars.push(VarDraft {
+            name: name.text.clone(),
+            kind,
+            base,
+            class: slot.class,
+            comps: slot.comps,
+            whole,
+            used,
+            span: name.span,
+        });
+        self.names.insert(name.text.clone(), Binding::Var(id));
+        Some(id)
+    }
+
+    fn var(
+        &mut self,
+        name: &ast::Name,
+        note: Option<&ast::SizeNote>,
+        swizzle: Option<Vec<u8>>,
+        slot: Slot,
+        span: Span,
+    ) -> Option<NodeId> {
+        let high = swizzle.as_ref().map_or(0, |s| s.iter().max().map_or(0, |m| m + 1));
+        let seen = match &swizzle {
+            Some(s) => {
+                let comps = self.classes.comp(Some(s.len() as u8), span);
+                self.same_comps(comps, slot.comps, span);
+                comps
+            }
+            None => slot.comps,
+        };
+        let bound = self.names.get(&name.text).copied();
+        let var = match bound {
+            None if self.in_pattern => {
+                // A whole def's component count is its own affair.
+                let comps =
+                    if swizzle.is_some() { self.classes.comp(None, span) } else { slot.comps };
+                let own = Slot { comps, ..slot };
+                self.bind(name, VarKind::Value, slot.base, own, swizzle.is_some(), high)?
+            }
+            None => {
+                let d = Diagnostic::error(
+                    codes::UNBOUND,
+                    self.file,
+                    span,
+                    format!("the pattern doesn't bind `{}`", name.text),
+                );
+                let known: Vec<String> = self.names.keys().cloned().collect();
+                self.report(d.suggest(&name.text, known.iter().map(String::as_str)));
+                return None;
+            }
+            Some(Binding::Let(node)) => {
+                *self.used.entry(name.text.clone()).or_default() += 1;
+                self.same_size(self.nodes[node].class, slot.class, span);
+                if swizzle.is_none() {
+                    self.same_comps(self.nodes[node].comps, slot.comps, span);
+                    return Some(node);
+                }
+                return Some(self.push(
+                    NodeKind::Ref(node),
+                    swizzle,
+                    Slot { comps: seen, ..slot },
+                    span,
+                ));
+            }
+            Some(Binding::Var(var)) => {
+                *self.used.entry(name.text.clone()).or_default() += 1;
+                if self.in_pattern && matches!(self.vars[var].kind, VarKind::Bound(_)) {
+                    let first = self.vars[var].span;
+                    let d = Diagnostic::error(
+                        codes::REBOUND,
+                        self.file,
+                        span,
+                        format!("`{}` names an operation and can't be matched again", name.text),
+                    );
+                    self.report(d.label(first, "bound here"));
+                    return None;
+                }
+                self.same_size(self.vars[var].class, slot.class, span);
+                if self.in_pattern && self.vars[var].whole != swizzle.is_some() {
+                    let first = self.vars[var].span;
+                    let text = format!("`{}` is matched with and without a swizzle", name.text);
+                    let d = Diagnostic::error(codes::SWIZZLE, self.file, span, text);
+                    self.report(d.label(first, "first here"));
+                }
+                if swizzle.is_none() {
+                    self.same_comps(self.vars[var].comps, slot.comps, span);
+                }
+                self.vars[var].used = self.vars[var].used.max(high);
+                var
+            }
+        };
+        if let Some(note) = note {
+            self.notes.push((var, note.clone()));
+        }
+        Some(self.push(NodeKind::Var(var), swizzle, Slot { comps: seen, ..slot }, span))
+    }
+
+    fn constant(
+        &mut self,
+        name: &ast::Name,
+        note: Option<&ast::SizeNote>,
+        swizzle: Option<Vec<u8>>,
+        slot: Slot,
+        span: Span,
+    ) -> Option<NodeId> {
+        if !self.in_pattern {
+            let d = Diagnostic::error(
+                codes::TERM_ONLY,
+                self.file,
+                span,
+                "`#` binds a constant of the pattern",
+            );
+            self.report(d.help(format!("write `{}`", name.text)));
+            return None;
+        }
+        if swizzle.is_some() {
+            return self.not_yet(span, "a swizzle of a constant in a pattern");
+        }
+        let var = self.bind(name, VarKind::Const, slot.base, slot, false, 0)?;
+        if let Some(note) = note {
+            self.notes.push((var, note.clone()));
+        }
+        Some(self.push(NodeKind::Var(var), None, slot, span))
+    }
+
+    pub fn literal(&mut self, literal: &ast::Literal, slot: Slot) -> NodeId {
+        let value = lower_literal(literal);
+        let mut base = slot.base;
+        let set = match (&value, slot.base) {
+            (Literal::Float(_), Base::Float) | (Literal::Bool(_), Base::Bool) => None,
+            (Literal::Float(_), Base::Uint) if slot.untyped => {
+                base = Base::Float;
+                Some(classes::FLOAT_SIZES)
+            }
+            (Literal::Bool(_), Base::Uint | Base::Int) => {
+                base = Base::Bool;
+                Some(classes::BOOL_SIZES)
+            }
+            (Literal::Float(_), other) => {
+                let text = format!("`{}` is a float, the operand {}", literal.text, article(other));
+                self.error(codes::LITERAL, literal.span, text);
+                None
+            }
+            (Literal::Bool(_), other) => {
+                let text = format!("`{}` is a bool, the operand {}", literal.text, article(other));
+                self.error(codes::LITERAL, literal.span, text);
+                None
+            }
+            (Literal::Int(v), Base::Uint) if *v < 0 && !slot.unsized_ => {
+                let text = format!("`{}` doesn't fit this unsigned operand", literal.text);
+                self.error(codes::LITERAL, literal.span, text);
+                None
+            }
+            _ => None,
+        };
+        if let Some(set) = set {
+            if let Err(c) = self.classes.restrict(slot.class, set, literal.span) {
+                self.conflict(codes::SIZE_CONFLICT, literal.span, "the bit size", c);
+            }
+        }
+        self.push(NodeKind::Literal(value, base), None, slot, literal.span)
+    }
+
+    /// A call of a function over constants.
+    fn call(
+        &mut self,
+        term: &Term,
+        name: &ast::Name,
+        args: &[Term],
+        swizzle: Option<Vec<u8>>,
+        slot: Slot,
+    ) -> Option<NodeId> {
+        let prim = Prim::by_name(&name.text);
+        let function = self.lib.facts.iter().position(|f| f.function && f.name == name.text);
+        if prim.is_none() && function.is_none() {
+            let known: Vec<&str> = self.lib.ops.iter().map(|o| o.name.as_str()).collect();
+            let functions = self.lib.facts.iter().filter(|f| f.function).map(|f| f.name.as_str());
+            let d = Diagnostic::error(
+                codes::UNKNOWN_OP,
+                self.file,
+                name.span,
+                format!("there is no op or function `{}`", name.text),
+            );
+            self.report(d.suggest(&name.text, known.into_iter().chain(functions)));
+            return None;
+        }
+        if self.in_pattern {
+            let text = format!("`{}` computes a constant and can't be matched", name.text);
+            self.error(codes::TERM_ONLY, name.span, text);
+            return None;
+        }
+        if swizzle.is_some() {
+            return self.not_yet(term.span, "a swizzle of a computed constant");
+        }
+        let arity = match (prim, function) {
+            (_, Some(f)) => self.lib.facts[f].params.len(),
+            (Some(p), _) => p.arity(),
+            _ => 0,
+        };
+        if arity != args.len() {
+            self.error(
+                codes::ARITY,
+                term.span,
+                format!("`{}` takes {arity}, not {}", name.text, args.len()),
+            );
+            return None;
+        }
+        let mut operands = Vec::new();
+        for arg in args {
+            let open = self.open_slot(arg.span);
+            let node = self.term(arg, open)?;
+            self.same_comps(self.nodes[node].comps, slot.comps, arg.span);
+            if self.const_ty(node).is_none() {
+                let text = format!("`{}` is computed from constants only", name.text);
+                self.error(codes::FACT_ARG, arg.span, text);
+                return None;
+            }
+            operands.push(node);
+        }
+        let letters: Vec<String> = (0..args.len()).map(|i| format!("v{i}")).collect();
+        let (expr, bits) = match function {
+            Some(f) => {
+                let body = self.lib.facts[f].body.clone();
+                let mut open = None;
+                for (node, (_, ty)) in operands.iter().zip(&self.lib.params[f]) {
+                    let (class, span) = (self.nodes[*node].class, self.nodes[*node].span);
+                    self.match_ty(*ty, class, &mut open, span);
+                }
+                (body, open)
+            }
+            None => {
+                let text = format!("{}({})", name.text, letters.join(", "));
+                let source = SourceText::new(self.file, 0, text);
+                let (expr, bits) = self.typed(&source, &letters, &operands, term.span)?;
+                (expr, Some(bits))
+            }
+        };
+        let bits = bits.unwrap_or(slot.class);
+        Some(self.computed(expr, operands, bits, slot, term.span))
+    }
+
+    /// Makes a class agree with the width of a type; `open` is the class that `BITS` stands for.
+    pub fn match_ty(&mut self, ty: Ty, class: usize, open: &mut Option<usize>, span: Span) {
+        match (ty.width, *open) {
+            (Width::Fixed(_), _) if ty.base == Base::Bool => {}
+            (Width::Fixed(n), _) => {
+                let fixed = self.fixed_class(n, span);
+                self.same_size(class, fixed, span);
+            }
+            (Width::Bits, Some(bits)) => self.same_size(class, bits, span),
+            (Width::Bits, None) => *open = Some(class),
+        }
+    }
+
+    fn computed(
+        &mut self,
+        expr: Expr,
+        args: Vec<NodeId>,
+        bits: usize,
+        slot: Slot,
+        span: Span,
+    ) -> NodeId {
+        let class = match (expr.ty.base, expr.ty.width) {
+            (Base::Bool, _) => slot.class,
+            (_, Width::Fixed(n)) => self.fixed_class(n, span),
+            (_, Width::Bits) => bits,
+        };
+        self.same_size(class, slot.class, span);
+        let kind = NodeKind::Compute { expr: Arc::new(expr), args, bits };
+        self.push(kind, None, Slot { class, ..slot }, span)
+    }
+
+    /// The type of a node in the expression language, if it is a constant: its base and whether its width is open.
+    pub fn const_ty(&self, node: NodeId) -> Option<Ty> {
+        let draft = &self.nodes[node];
+        let base = match &draft.kind {
+            NodeKind::Var(v) if self.vars[*v].kind == VarKind::Const => self.vars[*v].base,
+            NodeKind::Literal(_, base) => *base,
+            NodeKind::Compute { expr, .. } => expr.ty.base,
+            _ => return None,
+        };
+        let width = match self.classes.fixed(draft.class) {
+            Some(n) => Width::Fixed(n),
+            None => Width::Bits,
+        };
+        Some(Ty::scalar(base, width))
+    }
+
+    /// Types an expression over constants; also gives the class that `BITS` stands for.
+    pub fn typed(
+        &mut self,
+        source: &SourceText,
+        names: &[String],
+        nodes: &[NodeId],
+        span: Span,
+    ) -> Option<(Expr, usize)> {
+        let mut open = None;
+        let mut scope = Vec::new();
+        for (name, node) in names.iter().zip(nodes) {
+            let ty = self.const_ty(*node)?;
+            if ty.width == Width::Bits {
+                let class = self.nodes[*node].class;
+                self.match_ty(ty, class, &mut open, span);
+            }
+            scope.push((name.as_str(), ty));
+        }
+        let first = nodes.first().map(|n| self.nodes[*n].class);
+        let bits = open.or(first).unwrap_or_else(|| self.fixed_class(32, span));
+        let set = self.classes.allowed(bits);
+        let sizes: Vec<u8> = classes::SIZES
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| set & (1 << i) != 0)
+            .map(|(_, s)| *s)
+            .collect();
+        let scope = Scope { vars: &scope, sizes: &sizes };
+        match parse_expr_any(source, &scope) {
+            Ok(expr) => Some((expr, bits)),
+            Err(list) => {
+                for d in list {
+                    let place = if d.span == Span::default() { span } else { d.span };
+                    self.report(Diagnostic { span: place, ..d });
+                }
+                None
+            }
+        }
+    }
+
+    // ---- the rest of the rule
+
+    /// Text of the expression language with its place, which is lost where a template changed it.
+    pub fn source(&self, name: &ast::Name) -> SourceText {
+        let unchanged = self.text.get(name.span.range()) == Some(name.text.as_str());
+        let mut source = SourceText::empty(self.file);
+        match unchanged {
+            true => source.push_verbatim(&name.text, name.span.start as usize),
+            false => source.push_replaced(&name.text, name.span),
+        }
+        source
+    }
+
+    /// The names in a text that are constants of the rule, with their nodes.
+    pub fn constants_in(&mut self, text: &str, span: Span) -> (Vec<String>, Vec<NodeId>) {
+        let mut names: Vec<String> = Vec::new();
+        for word in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+            if self.names.contains_key(word) && !names.iter().any(|n| n == word) {
+                names.push(word.to_string());
+            }
+        }
+        let mut nodes = Vec::new();
+        let mut kept = Vec::new();
+        for name in names {
+            *self.used.entry(name.clone()).or_default() += 1;
+            let node = match self.names[&name] {
+                Binding::Let(node) => node,
+                Binding::Var(v) => {
+                    let slot = Slot {
+                        class: self.vars[v].class,
+                        comps: self.vars[v].comps,
+                        base: self.vars[v].base,
+                        untyped: false,
+                        unsized_: true,
+                    };
+                    self.push(NodeKind::Var(v), None, slot, span)
+                }
+            };
+            if self.const_ty(node).is_some() {
+                kept.push(name);
+                nodes.push(node);
+            }
+        }
+        (kept, nodes)
+    }
+
+    fn lets(&mut self, lets: &[ast::Let]) -> Option<()> {
+        for l in lets {
+            let node = match &l.value {
+                ast::LetValue::Term(t) => {
+                    let slot = self.open_slot(t.span);
+                    self.term(t, slot)?
+                }
+                ast::LetValue::Expr(text) => {
+                    let (names, nodes) = self.constants_in(&text.text, text.span);
+                    let source = self.source(text);
+                    let (expr, bits) = self.typed(&source, &names, &nodes, text.span)?;
+                    let slot = self.open_slot(text.span);
+                    for node in &nodes {
+                        self.same_comps(self.nodes[*node].comps, slot.comps, text.span);
+                    }
+                    self.computed(expr, nodes, bits, slot, text.span)
+                }
+            };
+            if self.names.contains_key(&l.name.text) {
+                self.error(
+                    codes::REBOUND,
+                    l.name.span,
+                    format!("`{}` is bound twice", l.name.text),
+                );
+                return None;
+            }
+            self.names.insert(l.name.text.clone(), Binding::Let(node));
+        }
+        Some(())
+    }
+
+    /// Applies the annotations of variables.
+    fn apply_notes(&mut self) {
+        for (var, note) in std::mem::take(&mut self.notes) {
+            let (class, comps) = (self.vars[var].class, self.vars[var].comps);
+            let result = match &note.size {
+                SizeExpr::Bits(n) => {
+                    let set = classes::size_set(*n);
+                    if set == 0 {
+                        self.error(
+                            codes::SIZE_CONFLICT,
+                            note.span,
+                            format!("no value has {n} bits"),
+                        );
+                        continue;
+                    }
+                    self.classes.restrict(class, set, note.span)
+                }
+                SizeExpr::Base(base) => {
+                    let set = match base {
+                        ast::BaseWord::Int | ast::BaseWord::Uint => classes::ALL_SIZES,
+                        ast::BaseWord::Float => classes::FLOAT_SIZES,
+                        ast::BaseWord::Bool => classes::BOOL_SIZES,
+                    };
+                    self.classes.restrict(class, set, note.span)
+                }
+                SizeExpr::Var(factor, name) => {
+                    let of = match self.size_names.get(name) {
+                        Some(of) => *of,
+                        None => {
+                            let of = self.classes.size(classes::ALL_SIZES, note.span);
+                            self.size_names.insert(name.clone(), of);
+                            of
+                        }
+                    };
+                    if *factor == 1 {
+                        self.classes.unify(class, of)
+                    } else {
+                        self.classes.relate(class, *factor, of);
+                        Ok(())
+                    }
+                }
+                SizeExpr::Loop(_) => Ok(()),
+            };
+            if let Err(c) = result {
+                self.conflict(codes::SIZE_CONFLICT, note.span, "the bit size", c);
+            }
+            let count = match &note.count {
+                Some(ast::CountExpr::Number(n)) if matches!(n, 1..=5 | 8 | 16) => {
+                    self.classes.comp(Some(*n as u8), note.span)
+                }
+                Some(ast::CountExpr::Number(n)) => {
+                    self.error(
+                        codes::COMPS_CONFLICT,
+                        note.span,
+                        format!("no vector has {n} components"),
+                    );
+                    continue;
+                }
+                Some(ast::CountExpr::Var(name)) => match self.comp_names.get(name) {
+                    Some(c) => *c,
+                    None => {
+                        let c = self.classes.comp(None, note.span);
+                        self.comp_names.insert(name.clone(), c);
+                        c
+                    }
+                },
+                _ => continue,
+            };
+            self.same_comps(comps, count, note.span);
+        }
+    }
+
+    /// Resolves the rule. What is wrong with it is in the diagnostics; `None` if it can't be used.
+    pub fn rule(mut self, stamped: &Stamped, file_index: usize, line: u32) -> Option<Rule> {
+        let ast = &stamped.rule;
+        let TermKind::Op { op, .. } = &ast.pattern.kind else {
+            match &ast.pattern.kind {
+                TermKind::Var(..) | TermKind::Const(..) | TermKind::Literal(_) => {
+                    self.error(codes::ROOT, ast.pattern.span, "the left side must be an operation");
+                }
+                _ => {
+                    let slot = self.open_slot(ast.pattern.span);
+                    self.term(&ast.pattern, slot);
+                }
+            }
+            return None;
+        };
+        if ast.pattern.swizzle.is_some() {
+            self.error(
+                codes::SWIZZLE,
+                op.span,
+                "the matched root is a whole instruction: it has no swizzle",
+            );
+        }
+        let root = self.open_slot(ast.pattern.span);
+        let pattern = self.term(&ast.pattern, root);
+        let before = self.classes.clone();
+        let pattern_len = self.nodes.len();
+        self.apply_notes();
+        self.in_pattern = false;
+        let pattern = pattern?;
+        let lets = self.lets(&ast.lets);
+        let clauses = self.clauses(ast, pattern);
+        lets?;
+        let root = Slot {
+            class: self.nodes[pattern].class,
+            comps: self.nodes[pattern].comps,
+            base: Base::Uint,
+            untyped: true,
+            unsized_: true,
+        };
+        let mut alts = Vec::new();
+        for (i, alt) in ast.alts.iter().enumerate() {
+            let last = i + 1 == ast.alts.len();
+            let profit = match &alt.guard {
+                ast::Guard::If(cond) => self.cond(cond, false),
+                ast::Guard::None if !last => {
+                    let text = "the alternatives behind this one are never reached";
+                    self.error(codes::ALTERNATIVES, alt.term.span, text);
+                    None
+                }
+                ast::Guard::Otherwise(span) if !last || i == 0 => {
+                    self.error(
+                        codes::ALTERNATIVES,
+                        *span,
+                        "`otherwise` stands on the last of several alternatives",
+                    );
+                    None
+                }
+                _ => None,
+            };
+            let term = self.term(&alt.term, root)?;
+            alts.push(Alt { term, profit });
+        }
+        if let (Some(profit), [alt]) = (&clauses.profit, alts.as_mut_slice()) {
+            alt.profit = Some(match alt.profit.take() {
+                Some(own) => Cond::And(vec![own, profit.clone()]),
+                None => profit.clone(),
+            });
+        } else if clauses.profit.is_some() {
+            self.error(
+                codes::ALTERNATIVES,
+                ast.span,
+                "with several alternatives each has its own `if`",
+            );
+        }
+        if !self.failed {
+            self.check_unused(ast);
+        }
+        self.finish(stamped, clauses, pattern, pattern_len, alts, before, (file_index, line))
+    }
+
+    fn check_unused(&mut self, ast: &ast::Rule) {
+        let unused = |s: &Self, name: &str| !s.used.contains_key(name);
+        let consts: Vec<(String, Span, &str)> = self
+            .vars
+            .iter()
+            .filter(|v| v.kind != VarKind::Value && unused(self, &v.name))
+            .map(|v| {
+                let what = if v.kind == VarKind::Const { "constant" } else { "operation" };
+                (v.name.clone(), v.span, what)
+            })
+            .collect();
+        for (name, span, what) in consts {
+            self.error(codes::UNUSED, span, format!("the {what} `{name}` is bound and never used"));
+        }
+        for l in &ast.lets {
+            if unused(self, &l.name.text) {
+                self.error(
+                    codes::UNUSED,
+                    l.name.span,
+                    format!("`let {}` is never used", l.name.text),
+                );
+            }
+        }
+    }
+
+    /// Marks a use of a variable in a clause and gives it.
+    pub fn use_var(&mut self, name: &ast::Name) -> Option<VarId> {
+        *self.used.entry(name.text.clone()).or_default() += 1;
+        match self.names.get(&name.text) {
+            Some(Binding::Var(v)) => Some(*v),
+            _ => {
+                let d = Diagnostic::error(
+                    codes::UNBOUND,
+                    self.file,
+                    name.span,
+                    format!("the pattern doesn't bind `{}`", name.text),
+                );
+                let known: Vec<String> = self.names.keys().cloned().collect();
+                self.report(d.suggest(&name.text, known.iter().map(String::as_str)));
+                None
+            }
+        }
+    }
+
+    /// A node for a variable as the argument of a clause.
+    pub fn var_node(&mut self, var: VarId, swizzle: Option<Vec<u8>>, span: Span) -> NodeId {
+        let v = &self.vars[var];
+        let comps = match &swizzle {
+            Some(s) => self.classes.comp(Some(s.len() as u8), span),
+            None => v.comps,
+        };
+        let slot = Slot { class: v.class, comps, base: v.base, untyped: true, unsized_: true };
+        self.push(NodeKind::Var(var), swizzle, slot, span)
+    }
+
+    pub fn is_const(&self, node: NodeId) -> bool {
+        self.const_ty(node).is_some()
+    }
+
+    pub fn swizzle_of(&mut self, letters: &ast::Name) -> Option<Vec<u8>> {
+        self.swizzle(letters)
+    }
+
+    /// Turns classes into numbers, solves for the instances and checks what depends on them.
+    #[allow(clippy::too_many_arguments, reason = "the pieces of one rule, each used once")]
+    fn finish(
+        mut self,
+        stamped: &Stamped,
+        clauses: super::clauses::Clauses,
+        pattern: NodeId,
+        pattern_len: usize,
+        alts: Vec<Alt>,
+        before: Classes,
+        place: (usize, u32),
+    ) -> Option<Rule> {
+        let ast = &stamped.rule;
+        let mut all: Vec<usize> = self.nodes.iter().map(|n| n.class).collect();
+        all.extend(self.nodes.iter().filter_map(|n| match &n.kind {
+            NodeKind::Compute { bits, .. } => Some(*bits),
+            _ => None,
+        }));
+        all.extend(clauses.facts.iter().map(|f| f.bits));
+        let roots = self.classes.distinct(all);
+        let number = |s: &Self, class: usize| {
+            roots.iter().position(|r| *r == s.classes.find(class)).unwrap_or(0)
+        };
+        let instances = self.classes.solve(&roots);
+        if instances.is_empty() && !self.failed {
+            self.error(codes::NO_SIZE, ast.span, "no bit sizes satisfy this rule");
+        }
+        self.check_literals(&roots, &instances);
+        // What the pattern alone allows, by the classes that it has before anything else is known.
+        let mut reps: Vec<NodeId> = Vec::new();
+        for id in 0..pattern_len {
+            let class = before.find(self.nodes[id].class);
+            let open = before.fixed(class).is_none();
+            if open && !reps.iter().any(|r| before.find(self.nodes[*r].class) == class) {
+                reps.push(id);
+            }
+        }
+        let rep_classes: Vec<usize> = reps.iter().map(|r| self.nodes[*r].class).collect();
+        let possible = before.solve(&rep_classes);
+        let mut allowed: Vec<Vec<u8>> = instances
+            .iter()
+            .map(|bits| rep_classes.iter().map(|c| bits[number(&self, *c)]).collect())
+            .collect();
+        allowed.sort_unstable();
+        allowed.dedup();
+        if allowed.len() < instances.len() && !self.failed {
+            self.ambiguous(&roots, &instances, &rep_classes);
+        }
+        let size_test =
+            (allowed.len() < possible.len()).then_some(SizeTest { nodes: reps.clone(), allowed });
+        if self.failed {
+            return None;
+        }
+        let mut free_classes: Vec<ClassId> = Vec::new();
+        for id in 0..pattern_len {
+            let class = number(&self, self.nodes[id].class);
+            let varies = instances.iter().any(|i| i[class] != instances[0][class]);
+            if varies && !free_classes.contains(&class) {
+                free_classes.push(class);
+            }
+        }
+        let vars = self.vars.iter().map(|v| Var {
+            name: v.name.clone(),
+            kind: v.kind,
+            base: v.base,
+            class: number(&self, v.class),
+            comps: if v.whole {
+                Comps::Fixed(round_up(v.used))
+            } else {
+                self.classes.comps(v.comps)
+            },
+            whole: v.whole,
+            span: v.span,
+        });
+        let vars = vars.collect();
+        let nodes = self.nodes.iter().map(|n| Node {
+            kind: match &n.kind {
+                NodeKind::Compute { expr, args, bits } => NodeKind::Compute {
+                    expr: expr.clone(),
+                    args: args.clone(),
+                    bits: number(&self, *bits),
+                },
+                other => other.clone(),
+            },
+            swizzle: n.swizzle.clone(),
+            class: number(&self, n.class),
+            comps: self.classes.comps(n.comps),
+            span: n.span,
+        });
+        let nodes = nodes.collect();
+        let facts = clauses.facts.into_iter().map(|f| {
+            let bits = number(&self, f.bits);
+            FactUse { bits, ..f }
+        });
+        let facts = facts.collect();
+        let name = match stamped.bindings.as_slice() {
+            [] => ast.name.text.clone(),
+            list => {
+                let list: Vec<String> = list.iter().map(|(n, v)| format!("{n}={v}")).collect();
+                format!("{}[{}]", ast.name.text, list.join(","))
+            }
+        };
+        Some(Rule {
+            name,
+            base: ast.name.text.clone(),
+            doc: ast.doc.clone(),
+            file: place.0,
+            line: place.1,
+            span: ast.span,
+            group: clauses.group,
+            nodes,
+            pattern,
+            alts,
+            vars,
+            facts,
+            env: clauses.env,
+            licences: clauses.licences,
+            when: clauses.when,
+            classes: roots.len(),
+            instances,
+            size_test,
+            free_classes,
+            canonical: clauses.canonical,
+            ulps: clauses.ulps,
+            waive: clauses.waive,
+            allows: clauses.allows,
+            tests: clauses.tests,
+        })
+    }
+
+    fn check_literals(&mut self, roots: &[usize], instances: &[Vec<u8>]) {
+        let mut bad = Vec::new();
+        for draft in &self.nodes {
+            let NodeKind::Literal(value, base) = &draft.kind else { continue };
+            let class = self.classes.find(draft.class);
+            let Some(at) = roots.iter().position(|r| *r == class) else { continue };
+            let wrong = instances.iter().find_map(|bits| match value.encode(*base, bits[at]) {
+                Ok(_) => None,
+                Err(why) => Some((bits[at], why)),
+            });
+            if let Some((bits, why)) = wrong {
+                bad.push((draft.span, bits, why));
+            }
+        }
+        for (span, bits, why) in bad {
+            let d = Diagnostic::error(
+                codes::LITERAL,
+                self.file,
+                span,
+                format!("this literal is wrong at {bits} bits: {why}"),
+            );
+            self.report(d.help("annotate a variable with the size that is meant, as in `a:32`"));
+        }
+    }
+
+    fn ambiguous(&mut self, roots: &[usize], instances: &[Vec<u8>], reps: &[usize]) {
+        // A node whose class differs between two instances that agree on the pattern's classes.
+        let at =
+            |class: usize| roots.iter().position(|r| *r == self.classes.find(class)).unwrap_or(0);
+        let span = self.nodes.iter().rev().find_map(|n| {
+            let c = at(n.class);
+            let differs = instances.iter().enumerate().any(|(i, x)| {
+                instances[..i]
+                    .iter()
+                    .any(|y| reps.iter().all(|r| x[at(*r)] == y[at(*r)]) && x[c] != y[c])
+            });
+            differs.then_some(n.span)
+        });
+        let d = Diagnostic::error(
+            codes::AMBIGUOUS_SIZE,
+            self.file,
+            span.unwrap_or_default(),
+            "the pattern doesn't determine the size of this",
+        );
+        self.report(d.help("annotate it with a size, or use an op that fixes one"));
+    }
+}
+
+/// The smallest component count of the IR that is not below.
+fn round_up(n: u8) -> u8 {
+    match n {
+        0..=5 => n,
+        6..=8 => 8,
+        _ => 16,
+    }
+}
+
+fn article(base: Base) -> &'static str {
+    match base {
+        Base::Bool => "a bool",
+        Base::Int => "an integer",
+        Base::Uint => "an unsigned integer",
+        Base::Float => "a float",
+    }
+}
+
+/// A literal without its place.
+pub(super) fn lower_literal(literal: &ast::Literal) -> Literal {
+    match literal.kind {
+        ast::LiteralKind::Int(v) => Literal::Int(v),
+        ast::LiteralKind::Hex(v) => Literal::Hex(v),
+        ast::LiteralKind::Float(v) => Literal::Float(v),
+        ast::LiteralKind::Bool(v) => Literal::Bool(v),
+    }
+}
