@@ -15,6 +15,12 @@ pub enum Denorm {
     Any,
 }
 
+impl Denorm {
+    /// Every behaviour with its name in the text.
+    pub const NAMES: &'static [(&'static str, Denorm)] =
+        &[("keep", Denorm::Keep), ("flush", Denorm::Flush), ("any", Denorm::Any)];
+}
+
 /// How arithmetic of one size rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Rounding {
@@ -25,6 +31,12 @@ pub enum Rounding {
     /// To either neighbour, at each instruction: Vulkan's default. The folder takes [`Rounding::Rte`].
     #[default]
     Any,
+}
+
+impl Rounding {
+    /// Every behaviour with its name in the text.
+    pub const NAMES: &'static [(&'static str, Rounding)] =
+        &[("rte", Rounding::Rte), ("rtz", Rounding::Rtz), ("any", Rounding::Any)];
 }
 
 /// The float environment for each of the sizes 16, 32 and 64.

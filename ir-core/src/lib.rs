@@ -16,6 +16,7 @@ mod instr;
 mod intrinsic;
 mod module;
 mod op;
+mod print;
 mod shim;
 mod types;
 
@@ -42,6 +43,7 @@ pub use module::{
 pub use op::{
     AluInfo, AluOp, AluProps, AluType, BaseType, Convergent, FormDir, Outside, SpirvForm,
 };
+pub use print::ShowFunction;
 pub use types::{
     ArrayLen, Decoration, Dim, ImageType, Member, Modes, StructType, TypeData, TypeTable,
 };

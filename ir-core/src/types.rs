@@ -159,6 +159,20 @@ pub enum Dim {
     TileImageData,
 }
 
+impl Dim {
+    /// Every dimensionality with its name in the text.
+    pub const NAMES: &'static [(&'static str, Dim)] = &[
+        ("1d", Dim::D1),
+        ("2d", Dim::D2),
+        ("3d", Dim::D3),
+        ("cube", Dim::Cube),
+        ("rect", Dim::Rect),
+        ("buffer", Dim::Buffer),
+        ("subpass_data", Dim::SubpassData),
+        ("tile_image_data", Dim::TileImageData),
+    ];
+}
+
 /// An image.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ImageType {
@@ -291,6 +305,11 @@ impl TypeTable {
             self.set.swap_remove_index(pointer.index());
             debug_assert_eq!(last, self.set.len(), "the replacement moved into the freed slot");
         }
+    }
+
+    /// Whether the type is a pointer made by [`TypeTable::forward_pointer`], distinct from its like.
+    pub fn is_forward(&self, ty: Type) -> bool {
+        self.set.get_index(ty.index()).is_some_and(|(_, nominal)| *nominal != 0)
     }
 
     /// Number of types.

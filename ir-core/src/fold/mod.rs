@@ -1,4 +1,15 @@
-//! Constant folding.
+//! Constant folding: what an opcode gives for known operands.
+//!
+//! The folders are generated from the `eval` column of `opcodes.toml`; this module runs them over the components of an
+//! instruction and says what is free in the result. [`float`] has the arithmetic, [`prim`] the primitives that the
+//! generated code calls.
+
+pub mod float;
+pub mod prim;
+mod prim_float;
+
+pub use crate::env::{Denorm, FloatEnv, Rounding};
+use crate::op::{AluInfo, AluOp, AluProps, BaseType};
 
 /// What is free in a folded value, a bit a component.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,7 +20,15 @@ pub struct Shadow {
     pub nan: u16,
 }
 
-pub use crate::env::{Denorm, FloatEnv, Rounding};
+impl Shadow {
+    /// Nothing is free.
+    pub const CLEAN: Shadow = Shadow { free: 0, nan: 0 };
+
+    /// Whether nothing is free.
+    pub fn is_clean(self) -> bool {
+        self == Shadow::CLEAN
+    }
+}
 
 /// What an evaluation reads and notes.
 #[derive(Clone, Copy, Debug)]
@@ -22,5 +41,165 @@ pub struct Cx {
     pub nan: bool,
 }
 
-/// Folds one component of an opcode: context, unsized width, component, operands by component, result.
+/// Folds one component of an opcode: context, unsized width (0 if there is none), component, operands by component,
+/// result. An opcode whose result has a fixed component count is folded at component 0, and gives all of them.
 pub type FoldFn = fn(&mut Cx, u32, usize, &[&[u64]], &mut [u64]);
+
+/// Folds an opcode of the built-in table; `None` for one that isn't in it, and for derivatives.
+///
+/// `bits` is the opcode's unsized width (0 if it has none), `comps` the result's component count. `srcs` holds each
+/// operand's components after its swizzle, as bit patterns with zeros above.
+pub fn fold(
+    op: AluOp,
+    bits: u8,
+    comps: u8,
+    srcs: &[&[u64]],
+    env: &FloatEnv,
+    out: &mut [u64; 16],
+) -> Option<Shadow> {
+    fold_info(op.builtin()?, bits, comps, srcs, env, out)
+}
+
+/// As [`fold`], for any table's opcode.
+pub fn fold_info(
+    info: &AluInfo,
+    bits: u8,
+    comps: u8,
+    srcs: &[&[u64]],
+    env: &FloatEnv,
+    out: &mut [u64; 16],
+) -> Option<Shadow> {
+    let fold = info.fold?;
+    let float_width = match (info.output.base, info.output.bits) {
+        (BaseType::Float, 0) => u32::from(bits),
+        (BaseType::Float, fixed) => u32::from(fixed),
+        _ => 0,
+    };
+    // A result that is moved bits is not a NaN that arithmetic gave, whatever a condition computed.
+    let is_nan = |v: u64| float_width != 0 && float::is_nan(float_width, v);
+    let mut shadow = Shadow::CLEAN;
+    let mut run = |comp: usize, results: std::ops::Range<usize>, out: &mut [u64; 16]| {
+        let mut cx = Cx { env: *env, free: false, nan: false };
+        fold(&mut cx, u32::from(bits), comp, srcs, out);
+        for i in results {
+            shadow.free |= u16::from(cx.free) << i;
+            shadow.nan |= u16::from(cx.nan && is_nan(out[i])) << i;
+        }
+    };
+    match info.output.comps {
+        0 => (0..usize::from(comps.min(16))).for_each(|i| run(i, i..i + 1, out)),
+        n => run(0, 0..usize::from(n), out),
+    }
+    Some(shadow)
+}
+
+/// As [`fold_info`], for operands that are themselves free in part.
+///
+/// Freedom spreads by component. A NaN that arithmetic gave stays one through moves, is absorbed where floats are
+/// computed with, and makes free what reads its bits as an integer.
+pub fn fold_shadowed(
+    op: AluOp,
+    info: &AluInfo,
+    shape: (u8, u8),
+    srcs: &[(&[u64], Shadow)],
+    env: &FloatEnv,
+    out: &mut [u64; 16],
+) -> Option<Shadow> {
+    let (bits, comps) = shape;
+    let mut values: [&[u64]; 16] = [&[]; 16];
+    for (slot, (value, _)) in values.iter_mut().zip(srcs) {
+        *slot = value;
+    }
+    let mut shadow = fold_info(info, bits, comps, &values[..srcs.len().min(16)], env, out)?;
+    if srcs.iter().all(|(_, s)| s.is_clean()) {
+        return Some(shadow);
+    }
+    let results = if info.output.comps == 0 { comps } else { info.output.comps };
+    for i in 0..usize::from(results.min(16)) {
+        let inherited = inherit(op, info, i, srcs);
+        let absorbed = absorbs(op, info, bits, i, srcs);
+        shadow.free |= u16::from(inherited.free && !absorbed) << i;
+        let nan = match info.output.base {
+            BaseType::Float => {
+                let w = if info.output.bits == 0 { bits } else { info.output.bits };
+                float::is_nan(u32::from(w), out[i])
+            }
+            _ => true,
+        };
+        shadow.nan |= u16::from(inherited.nan && nan) << i;
+    }
+    Some(shadow)
+}
+
+/// What one component of a result inherits from the operands.
+struct Inherited {
+    free: bool,
+    nan: bool,
+}
+
+fn inherit(op: AluOp, info: &AluInfo, comp: usize, srcs: &[(&[u64], Shadow)]) -> Inherited {
+    let moves = moves_bits(op, info);
+    let mut result = Inherited { free: false, nan: false };
+    for (k, (_, shadow)) in srcs.iter().enumerate() {
+        let Some(ty) = info.inputs.get(k) else { break };
+        if not_chosen(info, comp, k, srcs) {
+            continue;
+        }
+        // The components that this one is computed from.
+        let read = match (info.output.comps, ty.comps) {
+            (_, 0) => 1 << comp,
+            (n, 1) if n as usize == srcs.len() && moves => {
+                if k == comp {
+                    1
+                } else {
+                    0
+                }
+            }
+            (_, n) => ((1u32 << n) - 1) as u16,
+        };
+        result.free |= shadow.free & read != 0;
+        let nan = shadow.nan & read != 0;
+        match ty.base {
+            BaseType::Float if info.props.contains(AluProps::FLOAT) => {}
+            BaseType::Float => result.nan |= nan,
+            _ if moves => result.nan |= nan,
+            _ => result.free |= nan,
+        }
+    }
+    result
+}
+
+/// Whether operand `k` is an arm that a bcsel did not take.
+fn not_chosen(info: &AluInfo, comp: usize, k: usize, srcs: &[(&[u64], Shadow)]) -> bool {
+    let by_bool = info.props.contains(AluProps::SELECTION)
+        && info.inputs.first().is_some_and(|ty| ty.base == BaseType::Bool);
+    let condition = srcs.first().and_then(|(value, _)| value.get(comp));
+    by_bool
+        && match (k, condition) {
+            (1, Some(&c)) => c == 0,
+            (2, Some(&c)) => c != 0,
+            _ => false,
+        }
+}
+
+/// Whether the opcode passes on the bits of its unsigned operands.
+fn moves_bits(op: AluOp, info: &AluInfo) -> bool {
+    info.props.contains(AluProps::SELECTION)
+        || op == AluOp::MOV
+        || (AluOp::VEC2..=AluOp::VEC16).contains(&op)
+        || (AluOp::VEC_EXTRACT2..=AluOp::VEC_INSERT4).contains(&op)
+}
+
+/// Whether a clean operand of an iand or ior decides the result whatever the other one is.
+fn absorbs(op: AluOp, info: &AluInfo, bits: u8, comp: usize, srcs: &[(&[u64], Shadow)]) -> bool {
+    let absorbing = match op {
+        AluOp::IAND => 0,
+        AluOp::IOR => prim::inot(u32::from(bits), 0),
+        _ => return false,
+    };
+    info.per_component()
+        && srcs.iter().any(|(value, shadow)| {
+            let dirty = (shadow.free | shadow.nan) >> comp & 1 != 0;
+            !dirty && value.get(comp) == Some(&absorbing)
+        })
+}
