@@ -115,6 +115,16 @@ pub fn imax(w: u32, a: u64, b: u64) -> u64 {
     if ilt(w, a, b) { b } else { a }
 }
 
+/// The lesser of two unsigned integers.
+pub fn umin(_w: u32, a: u64, b: u64) -> u64 {
+    a.min(b)
+}
+
+/// The greater of two unsigned integers.
+pub fn umax(_w: u32, a: u64, b: u64) -> u64 {
+    a.max(b)
+}
+
 /// Absolute value modulo 2^w.
 pub fn iabs(w: u32, a: u64) -> u64 {
     trunc(w, signed(w, a).wrapping_abs() as u64)
