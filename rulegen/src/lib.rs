@@ -3,6 +3,7 @@
 //!
 //! - [`diagnostics`]: what is wrong and where, as values.
 //! - [`expr`]: the typed expression language.
+//! - [`tables`]: `opcodes.toml` and `intrinsics.toml`.
 //! - [`rules`]: the rule language.
 
 pub mod diagnostics;
@@ -10,3 +11,5 @@ pub mod diagnostics;
 pub mod expr;
 #[cfg(feature = "rules")]
 pub mod rules;
+#[cfg(feature = "tables")]
+pub mod tables;

@@ -16,12 +16,16 @@ pub struct SourceText {
     pieces: Vec<Piece>,
 }
 
-/// From byte `at` of the text on, the file's bytes from `from.start`; one by one, or all of them the whole `from`.
+/// Where a stretch of the text, from byte `at` on, comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Piece {
     at: usize,
+    /// The file's bytes of the stretch.
     from: Span,
+    /// The bytes correspond one by one.
     verbatim: bool,
+    /// What stands in the surrounding text in place of the stretch, if that is somewhere else.
+    outer: Option<Span>,
 }
 
 impl SourceText {
@@ -40,37 +44,62 @@ impl SourceText {
     /// Appends text that stands in the file unchanged from byte `offset` on.
     pub fn push_verbatim(&mut self, text: &str, offset: usize) {
         let from = Span::new(offset, offset + text.len());
-        self.pieces.push(Piece { at: self.text.len(), from, verbatim: true });
+        self.pieces.push(Piece { at: self.text.len(), from, verbatim: true, outer: None });
         self.text.push_str(text);
     }
 
-    /// Appends text that something else in the file, `from`, was replaced by.
+    /// Appends text that stands for something else in the file: an escape, a number.
     pub fn push_replaced(&mut self, text: &str, from: Span) {
-        self.pieces.push(Piece { at: self.text.len(), from, verbatim: false });
+        self.pieces.push(Piece { at: self.text.len(), from, verbatim: false, outer: None });
         self.text.push_str(text);
+    }
+
+    /// Appends a range of another text of the same file. `outer` is what stands for it at this place, if it comes from
+    /// another one.
+    pub fn push_slice(&mut self, other: &SourceText, range: Range<usize>, outer: Option<Span>) {
+        let ends = other.pieces.iter().skip(1).map(|p| p.at).chain([other.text.len()]);
+        for (piece, end) in other.pieces.iter().zip(ends) {
+            let (start, end) = (piece.at.max(range.start), end.min(range.end));
+            if start >= end {
+                continue;
+            }
+            let mut from = piece.from;
+            if piece.verbatim {
+                let first = piece.from.start as usize + (start - piece.at);
+                from = Span::new(first, first + (end - start));
+            }
+            let outer = outer.or(piece.outer);
+            self.pieces.push(Piece { at: self.text.len(), from, verbatim: piece.verbatim, outer });
+            self.text.push_str(&other.text[start..end]);
+        }
     }
 
     /// Where in the file a range of the text comes from.
     pub fn span(&self, range: Range<usize>) -> Span {
-        let start = self.byte(range.start);
+        let (first, start) = self.byte(range.start);
         if range.end <= range.start {
             return Span { start: start.start, end: start.start };
         }
         // The end belongs to the piece of the last byte, not to what follows it.
-        Span { start: start.start, end: self.byte(range.end - 1).end }
+        let (last, end) = self.byte(range.end - 1);
+        if first == last {
+            return start.to(end);
+        }
+        let outer = |piece: Option<usize>, span: Span| {
+            piece.and_then(|i| self.pieces[i].outer).unwrap_or(span)
+        };
+        outer(first, start).to(outer(last, end))
     }
 
-    /// Where one byte of the text comes from; the byte past the end is right behind the last.
-    fn byte(&self, offset: usize) -> Span {
-        let index = self.pieces.partition_point(|piece| piece.at <= offset);
-        let Some(piece) = index.checked_sub(1).map(|i| &self.pieces[i]) else {
-            return Span::default();
-        };
+    /// The piece of one byte of the text and where the byte comes from; the byte past the end is right behind the last.
+    fn byte(&self, offset: usize) -> (Option<usize>, Span) {
+        let index = self.pieces.partition_point(|piece| piece.at <= offset).checked_sub(1);
+        let Some(piece) = index.map(|i| &self.pieces[i]) else { return (None, Span::default()) };
         if piece.verbatim {
             let start = piece.from.start as usize + (offset - piece.at);
-            Span::new(start, start + 1)
+            (index, Span::new(start, start + 1))
         } else {
-            piece.from
+            (index, piece.from)
         }
     }
 
@@ -107,5 +136,17 @@ mod tests {
         assert_eq!(source.span(3..5), Span::new(15, 17));
         assert_eq!(source.span(5..5), Span::new(17, 17), "the end");
         assert_eq!(source.whole(), Span::new(10, 17));
+
+        // The same with a value that stands elsewhere in the file, at 3..5.
+        let value = SourceText::new(&"f".into(), 3, "16");
+        let template = SourceText::new(&"f".into(), 10, "x${n}yz");
+        let mut source = SourceText::empty(&"f".into());
+        source.push_slice(&template, 0..1, None);
+        source.push_slice(&value, 0..2, Some(template.span(1..5)));
+        source.push_slice(&template, 5..7, None);
+        assert_eq!(source.text, "x16yz");
+        assert_eq!(source.span(1..2), Span::new(3, 4), "within the value: its own place");
+        assert_eq!(source.span(0..3), Span::new(10, 15), "across: the placeholder");
+        assert_eq!(source.span(3..5), Span::new(15, 17));
     }
 }

@@ -219,7 +219,10 @@ fn syntax_errors_have_places() {
     check("(i", "E0201 at ``: not a sequence of tokens: a bracket or quote isn't closed");
     check("i j", "E0201 at `j`: expected an operator or the end");
     check("i < j < i", "E0201 at `<`: compares can't be chained: use `&&` or parentheses");
-    check("if p { i }", "E0201 at ``: unexpected end of input, an `if` needs an `else`: every expression has a value");
+    check(
+        "if p { i }",
+        "E0201 at ``: unexpected end of input, an `if` needs an `else`: every expression has a value",
+    );
     check("w4[n]", "E0201 at `n`: expected integer literal");
     check("\"text\"", "E0201 at `\"text\"`: only integers, floats and bools are literals");
     check("let t = i", "E0201 at ``: expected `;`");
