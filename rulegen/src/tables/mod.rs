@@ -121,8 +121,8 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: E_PROPERTY,
         title: "a property contradicts the signature",
-        explanation: "A commutative opcode has two leading operands of one type; an associative one has exactly two \
-                      operands of the result's type.",
+        explanation: "A commutative opcode has two leading operands of one type; an associative one has only operands \
+                      of the result's type.",
     },
     CodeInfo {
         code: E_VERSION,

@@ -406,8 +406,12 @@ fn properties(entry: &mut Entry<'_, '_>, props: &[SourceText], op: &mut OpDef) {
                 op.commutative = true;
             }
             Some(Property::Associative) => {
-                if inputs.len() != 2 || inputs.iter().any(|ty| *ty != op.sig.output) {
-                    entry.error(E_PROPERTY, text.whole(), "not two operands of the result's type");
+                if inputs.len() < 2 || inputs.iter().any(|ty| *ty != op.sig.output) {
+                    entry.error(
+                        E_PROPERTY,
+                        text.whole(),
+                        "not two or more operands, all of the result's type",
+                    );
                 }
                 op.associative = true;
             }
