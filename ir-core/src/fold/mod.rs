@@ -75,7 +75,6 @@ pub fn fold_info(
         (BaseType::Float, fixed) => u32::from(fixed),
         _ => 0,
     };
-    // A result that is moved bits is not a NaN that arithmetic gave, whatever a condition computed.
     let is_nan = |v: u64| float_width != 0 && float::is_nan(float_width, v);
     let mut shadow = Shadow::CLEAN;
     let mut run = |comp: usize, results: std::ops::Range<usize>, out: &mut [u64; 16]| {
@@ -115,17 +114,14 @@ pub fn fold_shadowed(
         return Some(shadow);
     }
     let results = if info.output.comps == 0 { comps } else { info.output.comps };
-    for i in 0..usize::from(results.min(16)) {
+    let width = if info.output.bits == 0 { bits } else { info.output.bits };
+    for (i, &value) in out.iter().enumerate().take(results.into()) {
         let inherited = inherit(op, info, i, srcs);
         let absorbed = absorbs(op, info, bits, i, srcs);
         shadow.free |= u16::from(inherited.free && !absorbed) << i;
-        let nan = match info.output.base {
-            BaseType::Float => {
-                let w = if info.output.bits == 0 { bits } else { info.output.bits };
-                float::is_nan(u32::from(w), out[i])
-            }
-            _ => true,
-        };
+        // Moved bits are a NaN's as they were.
+        let is_float = info.output.base == BaseType::Float;
+        let nan = !is_float || float::is_nan(u32::from(width), value);
         shadow.nan |= u16::from(inherited.nan && nan) << i;
     }
     Some(shadow)
