@@ -113,6 +113,8 @@ pub struct SpirvForm {
     pub comps: &'static [u8],
     /// Whether reading the form sets the promise `dom`.
     pub reads_dom: bool,
+    /// The form's domain where it differs from the opcode's; written like [`AluInfo::dom`].
+    pub exact: Option<crate::fold::FoldFn>,
     /// What the writer does outside the domain.
     pub outside: Outside,
     /// The instruction returns a struct and the opcode is this member of it.
@@ -142,6 +144,12 @@ pub struct AluInfo {
     pub cost: u8,
     /// Folds one component; `None` for derivatives.
     pub fold: Option<crate::fold::FoldFn>,
+    /// Whether operands are in the domain, as 1 or 0 where [`fold`](Self::fold) writes the result; `None` without one.
+    pub dom: Option<crate::fold::FoldFn>,
+    /// Whether the result doesn't overflow as a signed integer, likewise.
+    pub nsw: Option<crate::fold::FoldFn>,
+    /// Whether the result doesn't overflow as an unsigned integer, likewise.
+    pub nuw: Option<crate::fold::FoldFn>,
     /// SPIR-V forms, the preferred one to write first.
     pub spirv: &'static [SpirvForm],
     /// Documentation.

@@ -9,7 +9,8 @@ pub mod prim;
 mod prim_float;
 
 pub use crate::env::{Denorm, FloatEnv, Rounding};
-use crate::op::{AluInfo, AluOp, AluProps, BaseType};
+use crate::instr::Flags;
+use crate::op::{AluInfo, AluOp, AluProps, AluType, BaseType};
 
 /// What is free in a folded value, a bit a component.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,6 +91,53 @@ pub fn fold_info(
         n => run(0, 0..usize::from(n), out),
     }
     Some(shadow)
+}
+
+/// The components for which a promise of the instruction is broken: they are poison.
+///
+/// `nnan` and `ninf` are broken by an operand or result that is one, the others as the table says. `out` is the result
+/// that [`fold_info`] gave.
+pub fn broken_promises(
+    info: &AluInfo,
+    flags: Flags,
+    shape: (u8, u8),
+    srcs: &[&[u64]],
+    env: &FloatEnv,
+    out: &[u64; 16],
+) -> u16 {
+    let (bits, comps) = shape;
+    let results = if info.output.comps == 0 { comps } else { info.output.comps }.min(16);
+    let all = ((1u32 << results) - 1) as u16;
+    let mut broken = 0;
+    for (flag, test) in [(Flags::DOM, info.dom), (Flags::NSW, info.nsw), (Flags::NUW, info.nuw)] {
+        let Some(test) = test.filter(|_| flags.contains(flag)) else { continue };
+        let mut kept = [0; 16];
+        let mut cx = Cx { env: *env, free: false, nan: false };
+        let tested = if info.output.comps == 0 { results } else { 1 };
+        for i in 0..usize::from(tested) {
+            test(&mut cx, u32::from(bits), i, srcs, &mut kept);
+            let components = if info.output.comps == 0 { 1 << i } else { all };
+            broken |= if kept[i] == 0 { components } else { 0 };
+        }
+    }
+    if flags.intersects(Flags::NNAN | Flags::NINF) {
+        let excluded = |ty: AluType, v: u64| {
+            let w = u32::from(if ty.bits == 0 { bits } else { ty.bits });
+            ty.base == BaseType::Float
+                && (flags.contains(Flags::NNAN) && float::is_nan(w, v)
+                    || flags.contains(Flags::NINF) && float::is_inf(w, v))
+        };
+        for (i, &v) in out.iter().enumerate().take(results.into()) {
+            broken |= u16::from(excluded(info.output, v)) << i;
+        }
+        for (ty, value) in info.inputs.iter().zip(srcs) {
+            for (i, &v) in value.iter().enumerate() {
+                let components = if ty.comps == 0 { 1u16.wrapping_shl(i as u32) } else { all };
+                broken |= if excluded(*ty, v) { components & all } else { 0 };
+            }
+        }
+    }
+    broken
 }
 
 /// As [`fold_info`], for operands that are themselves free in part.
