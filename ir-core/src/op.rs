@@ -97,7 +97,7 @@ pub enum Outside {
 }
 
 /// A SPIR-V instruction that an opcode is read from or written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct SpirvForm {
     /// Instruction name without `Op`, or the GLSL.std.450 instruction.
     pub name: &'static str,
