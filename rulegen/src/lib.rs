@@ -4,11 +4,14 @@
 //! - [`diagnostics`]: what is wrong and where, as values.
 //! - [`expr`]: the typed expression language.
 //! - [`tables`]: `opcodes.toml` and `intrinsics.toml`.
+//! - [`reference`]: the book's pages of opcodes and intrinsics.
 //! - [`rules`]: the rule language.
 
 pub mod diagnostics;
 #[cfg(feature = "tables")]
 pub mod expr;
+#[cfg(feature = "tables")]
+pub mod reference;
 #[cfg(feature = "rules")]
 pub mod rules;
 #[cfg(feature = "tables")]
