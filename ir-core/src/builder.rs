@@ -3,7 +3,7 @@
 use crate::entity::{Block, Def, Func, Instr, Type, Var};
 use crate::func::{Cursor, Function};
 use crate::instr::{DerefInfo, DerefKind, Flags, InstrInit, JumpKind, Shape, Swizzle, TexInfo};
-use crate::intrinsic::Intrinsic;
+use crate::intrinsic::{Index, Intrinsic};
 use crate::op::AluOp;
 use crate::types::Modes;
 
@@ -140,6 +140,28 @@ impl<'f> Builder<'f> {
         indices: &[u32],
     ) -> Instr {
         self.add(InstrInit::Intrinsic(op, indices), shape, srcs)
+    }
+
+    /// An intrinsic whose const indices are given by name; those not given have their defaults.
+    ///
+    /// # Panics
+    /// If the intrinsic is in no table of the function's dialects, or hasn't an index that is given.
+    pub fn intrinsic_with(
+        &mut self,
+        op: Intrinsic,
+        shape: Shape,
+        srcs: &[Def],
+        indices: &[(Index, u32)],
+    ) -> Instr {
+        let info = self.f.dialects.intrinsic(op).expect("the intrinsic is in a table");
+        let dialects = self.f.dialects;
+        let default = |index: &Index| dialects.index_of(op, *index).map_or(0, |info| info.default);
+        let mut values: smallvec::SmallVec<[u32; 8]> = info.indices.iter().map(default).collect();
+        for (index, value) in indices {
+            let slot = info.index_slot(*index).expect("the intrinsic has the index");
+            values[slot] = *value;
+        }
+        self.intrinsic(op, shape, srcs, &values)
     }
 
     /// A texture instruction.

@@ -93,8 +93,10 @@ pub struct MemoryEffect {
 /// A SPIR-V instruction that an intrinsic is read from or written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntrinsicForm {
-    /// Instruction name without `Op`.
+    /// Instruction name without `Op`, or the GLSL.std.450 instruction.
     pub name: &'static str,
+    /// Whether `name` is of GLSL.std.450.
+    pub ext: bool,
     /// The form stands for these values of const indices.
     pub when: &'static [(Index, u32)],
     /// Operands in SPIR-V's order, separated by blanks: a letter = source, `@index` = a const index as a constant,

@@ -17,7 +17,7 @@ mod intrinsic;
 mod module;
 mod op;
 mod print;
-mod shim;
+mod table;
 mod types;
 
 pub use builder::{AluSrc, Builder};
@@ -44,6 +44,9 @@ pub use op::{
     AluInfo, AluOp, AluProps, AluType, BaseType, Convergent, FormDir, Outside, SpirvForm,
 };
 pub use print::ShowFunction;
+pub use table::index;
+pub use table::intrinsics::{INDEX_INFO, INTRINSIC_INFO};
+pub use table::opcodes::{ALU_INFO, SEMANTICS_VERSION};
 pub use types::{
     ArrayLen, Decoration, Dim, ImageType, Member, Modes, StructType, TypeData, TypeTable,
 };

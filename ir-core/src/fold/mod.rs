@@ -7,6 +7,7 @@
 pub mod float;
 pub mod prim;
 mod prim_float;
+pub(crate) mod table;
 
 pub use crate::env::{Denorm, FloatEnv, Rounding};
 use crate::instr::Flags;

@@ -14,8 +14,6 @@ pub enum Convention {
     Env,
     /// `f(width, operands…)`.
     Pure,
-    /// `f(cx, from, to, operand)`, a conversion.
-    Convert,
     /// The value itself: a reinterpretation of the same bits.
     Identity,
 }

@@ -1,0 +1,185 @@
+//! The entry points of build scripts: read tables, write Rust.
+//!
+//! The only part of this crate that touches files, and only those that its caller names. Work is done on a thread with
+//! a large stack, so that a table's expressions never meet the main thread's limit.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::diagnostics::Diagnostic;
+use crate::emit::{CratePath, dialect, fold, intrinsics, opcodes};
+use crate::tables::{TableFile, Tables};
+
+/// Stack of the generator's thread. Expressions of a table nest `MAX_DEPTH` deep at most; this leaves room for the
+/// larger frames of a debug build.
+const STACK: usize = 64 << 20;
+
+/// Why nothing was generated.
+#[derive(Debug)]
+pub enum Errors {
+    /// A file could not be read or written.
+    Io(PathBuf, io::Error),
+    /// The tables are wrong; rendered for stderr.
+    Tables {
+        /// The complaints.
+        diagnostics: Vec<Diagnostic>,
+        /// The files that they point into.
+        files: Vec<TableFile>,
+    },
+}
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Errors::Io(path, error) => write!(f, "error: {}: {error}", path.display()),
+            Errors::Tables { diagnostics, files } => {
+                let text = |name: &str| {
+                    files.iter().find(|file| &*file.name == name).map(|file| file.text.as_str())
+                };
+                for diagnostic in diagnostics {
+                    writeln!(f, "{}", diagnostic.to_plain(text))?;
+                }
+                write!(f, "error: {} in the tables", count(diagnostics.len()))
+            }
+        }
+    }
+}
+
+impl std::error::Error for Errors {}
+
+fn count(n: usize) -> String {
+    if n == 1 { "1 error".to_owned() } else { format!("{n} errors") }
+}
+
+/// Generates the built-in tables: `opcodes.rs`, `intrinsics.rs` and `fold.rs` in `out`. Prints what Cargo needs to know.
+/// Files whose content is as it was are left alone.
+pub fn generate_tables(
+    opcodes_toml: &Path,
+    intrinsics_toml: &Path,
+    out: &Path,
+) -> Result<(), Errors> {
+    let files = vec![read(opcodes_toml)?, read(intrinsics_toml)?];
+    let generated = on_big_stack(move || {
+        let tables =
+            Tables::parse(&files).map_err(|diagnostics| Errors::Tables { diagnostics, files })?;
+        Ok([
+            ("opcodes.rs", opcodes::opcodes(&tables)),
+            ("intrinsics.rs", intrinsics::intrinsics(&tables)),
+            ("fold.rs", fold::fold(&tables, CratePath::Inside)),
+        ])
+    })?;
+    for (name, text) in generated {
+        write(&out.join(name), &text)?;
+    }
+    Ok(())
+}
+
+/// A dialect under construction, in a user's build script:
+///
+/// ```no_run
+/// let out = std::env::var_os("OUT_DIR").unwrap();
+/// if let Err(errors) = deburr_rulegen::Dialect::new("mine", "mine.toml").generate(out.as_ref()) {
+///     eprintln!("{errors}");
+///     std::process::exit(1);
+/// }
+/// ```
+///
+/// The table may have opcodes, indices and intrinsics. The crate includes the result as a module:
+/// `mod mine { include!(concat!(env!("OUT_DIR"), "/mine.rs")); }`, and hands `&mine::DIALECT` to its modules.
+#[derive(Clone, Debug)]
+pub struct Dialect {
+    options: dialect::DialectOptions,
+    table: PathBuf,
+    builtin: Option<(PathBuf, PathBuf)>,
+}
+
+impl Dialect {
+    /// A dialect of that name, from a table. It takes ids from 0x4000 on.
+    pub fn new(name: &str, table: impl Into<PathBuf>) -> Dialect {
+        let options = dialect::DialectOptions {
+            name: name.to_owned(),
+            first: 0x4000,
+            path: CratePath::Outside,
+        };
+        Dialect { options, table: table.into(), builtin: None }
+    }
+
+    /// Takes ids from `first` on, for programs with several dialects.
+    ///
+    /// # Panics
+    /// If `first` is below 0x4000: those ids are the built-in tables'.
+    pub fn first_id(mut self, first: u16) -> Dialect {
+        assert!(first >= 0x4000, "ids below 0x4000 belong to the built-in tables");
+        self.options.first = first;
+        self
+    }
+
+    /// The built-in tables, to check names against them. Without them a wrong name of a built-in const index is found
+    /// by the compiler of the generated code.
+    pub fn builtin(
+        mut self,
+        opcodes_toml: impl Into<PathBuf>,
+        intrinsics_toml: impl Into<PathBuf>,
+    ) -> Dialect {
+        self.builtin = Some((opcodes_toml.into(), intrinsics_toml.into()));
+        self
+    }
+
+    /// Writes `NAME.rs` in `out`. Prints what Cargo needs to know.
+    pub fn generate(self, out: &Path) -> Result<(), Errors> {
+        let file = read(&self.table)?;
+        let builtin = match &self.builtin {
+            Some((opcodes_toml, intrinsics_toml)) => {
+                vec![read(opcodes_toml)?, read(intrinsics_toml)?]
+            }
+            None => Vec::new(),
+        };
+        let name = format!("{}.rs", self.options.name);
+        let text = on_big_stack(move || {
+            let known = match builtin.is_empty() {
+                true => None,
+                false => match Tables::parse(&builtin) {
+                    Ok(tables) => Some(tables),
+                    Err(diagnostics) => return Err(Errors::Tables { diagnostics, files: builtin }),
+                },
+            };
+            let files = vec![file];
+            let tables = Tables::parse_over(&files, known.as_ref())
+                .map_err(|diagnostics| Errors::Tables { diagnostics, files })?;
+            Ok(dialect::dialect(&tables, &self.options))
+        })?;
+        write(&out.join(name), &text)
+    }
+}
+
+/// Runs `work` on a thread whose stack is large enough for it in any build.
+fn on_big_stack<T: Send>(work: impl FnOnce() -> Result<T, Errors> + Send) -> Result<T, Errors> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        match thread.map(|handle| handle.join()) {
+            Ok(Ok(result)) => result,
+            // A panic is a bug of the generator; it goes on as one.
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => Err(Errors::Io(PathBuf::from("generator thread"), error)),
+        }
+    })
+}
+
+/// Reads a table. Its name in diagnostics and comments is that of the file alone, so that generated code doesn't depend
+/// on where it was generated.
+fn read(path: &Path) -> Result<TableFile, Errors> {
+    println!("cargo:rerun-if-changed={}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| Errors::Io(path.to_owned(), error))?;
+    let name =
+        path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
+    Ok(TableFile::new(&name, text))
+}
+
+/// Writes a file, unless it has that content already.
+fn write(path: &Path, text: &str) -> Result<(), Errors> {
+    if std::fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
+        return Ok(());
+    }
+    std::fs::write(path, text).map_err(|error| Errors::Io(path.to_owned(), error))
+}
