@@ -205,8 +205,10 @@ fn inherit(op: AluOp, info: &AluInfo, comp: usize, srcs: &[(&[u64], Shadow)]) ->
         result.free |= shadow.free & read != 0;
         let nan = shadow.nan & read != 0;
         match ty.base {
-            BaseType::Float if info.props.contains(AluProps::FLOAT) => {}
-            BaseType::Float => result.nan |= nan,
+            BaseType::Float => {
+                let computes = info.props.contains(AluProps::FLOAT);
+                result.nan |= nan && !computes && info.output.base == BaseType::Float;
+            }
             _ if moves => result.nan |= nan,
             _ => result.free |= nan,
         }
