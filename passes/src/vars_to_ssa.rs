@@ -18,6 +18,7 @@ use deburr_ir_core::{
     AluSrc, Block, Builder, Constant, Cursor, Def, DerefKind, Function, Index, Instr, InstrInit, Intrinsic, Module,
     Modes, Shape, Type, TypeData, TypeTable, User, Var,
 };
+use deburr_ir_core::access;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One step from a variable to a leaf.
@@ -32,8 +33,8 @@ pub fn vars_to_ssa(m: &mut Module) -> bool {
 /// What the derefs of one function's locals say.
 #[derive(Default)]
 struct Accesses {
-    /// Leaf of each deref that names one directly.
-    leaf_of: FxHashMap<Def, usize>,
+    /// Leaf of each deref that names one directly, and the component where it names only that.
+    leaf_of: FxHashMap<Def, (usize, Option<u8>)>,
     leaves: Vec<Leaf>,
     by_path: FxHashMap<(Var, Path), usize>,
     /// Paths through which something unknown is touched.
@@ -50,6 +51,7 @@ struct Leaf {
 fn promote(f: &mut Function, types: &TypeTable) -> bool {
     let mut accesses = collect(f, types);
     accesses.choose();
+    accesses.drop_unknown_initialisers(f, types);
     if !accesses.leaves.iter().any(|l| l.promoted) {
         return false;
     }
@@ -98,7 +100,7 @@ fn collect(f: &Function, types: &TypeTable) -> Accesses {
             let inside = in_bounds(types, f.locals[var.slot()].ty, &path);
             match shape {
                 Some(shape) if direct && inside && only_loads_and_stores(f, instr) => {
-                    accesses.add_leaf(instr.def(), var, path, shape);
+                    accesses.add_leaf(f, types, instr, var, path, shape);
                 }
                 _ if only_steps(f, instr) => {}
                 _ => accesses.complex.entry(var).or_default().push(path),
@@ -112,7 +114,7 @@ fn collect(f: &Function, types: &TypeTable) -> Accesses {
 fn only_loads_and_stores(f: &Function, deref: Instr) -> bool {
     f.uses_at(deref.def()).all(|(user, n)| match user {
         User::Instr(i) => {
-            n == 0 && (f.deref(i).is_some() || {
+            n == 0 && (f.deref(i).is_some_and(|d| d.kind != DerefKind::Cast) || {
                 let op = f.intrinsic(i);
                 (op == Some(Intrinsic::LOAD_DEREF) || op == Some(Intrinsic::STORE_DEREF)) && !is_volatile(f, i)
             })
@@ -122,7 +124,7 @@ fn only_loads_and_stores(f: &Function, deref: Instr) -> bool {
 }
 
 fn is_volatile(f: &Function, instr: Instr) -> bool {
-    f.index(instr, Index::ACCESS).is_some_and(|a| a & deburr_ir_core::access::VOLATILE != 0)
+    f.index(instr, Index::ACCESS).is_some_and(|a| a & access::VOLATILE != 0)
 }
 
 /// Whether every use is a further step of a deref chain (whose own uses are looked at by themselves).
@@ -152,13 +154,21 @@ fn in_bounds(types: &TypeTable, mut ty: Type, path: &[u32]) -> bool {
 }
 
 impl Accesses {
-    fn add_leaf(&mut self, deref: Def, var: Var, path: Path, shape: Shape) {
+    fn add_leaf(&mut self, f: &Function, types: &TypeTable, deref: Instr, var: Var, mut path: Path, shape: Shape) {
+        // A component of a vector counts as an access to the vector.
+        let parent = f.srcs(deref).first().and_then(|s| f.deref(s.def().instr()));
+        let vector = parent.filter(|p| matches!(types[p.ty], TypeData::Vector { .. })).map(|p| p.ty);
+        let comp = vector.and_then(|_| path.pop()).map(|c| c as u8);
+        let shape = match vector.and_then(|ty| types.value_shape(ty)) {
+            Some((comps, bits)) => Shape::new(comps, bits).unwrap_or(shape),
+            None => shape,
+        };
         let next = self.leaves.len();
         let leaf = *self.by_path.entry((var, path.clone())).or_insert(next);
         if leaf == next {
             self.leaves.push(Leaf { var, path, shape, promoted: false });
         }
-        self.leaf_of.insert(deref, leaf);
+        self.leaf_of.insert(deref.def(), (leaf, comp));
     }
 
     /// Promotes the leaves that nothing else may touch: no unknown access at a path that contains or is contained in
@@ -193,6 +203,20 @@ impl Accesses {
     }
 }
 
+impl Accesses {
+    /// Leaves whose initial value is no plain constant stay in memory.
+    fn drop_unknown_initialisers(&mut self, f: &Function, types: &TypeTable) {
+        for leaf in &mut self.leaves {
+            let var = &f.locals[leaf.var.slot()];
+            let known = match &var.init {
+                None | Some(Constant::Undef) => true,
+                Some(init) => leaf_constant(types, var.ty, init, &leaf.path, leaf.shape).is_some(),
+            };
+            leaf.promoted &= known;
+        }
+    }
+}
+
 /// Where a value is at a point of the program.
 struct Renamer<'a> {
     accesses: &'a Accesses,
@@ -222,20 +246,13 @@ impl<'a> Renamer<'a> {
     fn run(mut self, f: &mut Function, types: &TypeTable) -> bool {
         self.initial_values(f, types);
         let blocks: Vec<Block> = f.blocks().collect();
-        let mut open_loads: Vec<(usize, Block, Instr)> = Vec::new();
-        let mut open_stores: Vec<(usize, Block, Instr)> = Vec::new();
+        let mut open: Vec<(usize, Block, Instr)> = Vec::new();
         for &block in &blocks {
-            self.scan_block(f, block, &mut open_loads, &mut open_stores);
+            self.scan_block(f, block, &mut open);
         }
-        for (leaf, block, load) in open_loads {
+        for (leaf, block, load) in open {
             let value = self.start_value(f, leaf, block);
             self.replace(f, load, value);
-        }
-        // A store of some components that is the first access of its block merges with what came in.
-        for (leaf, block, merge) in open_stores {
-            let value = self.start_value(f, leaf, block);
-            let old = merge;
-            self.replace(f, old, value);
         }
         self.finish_phis(f);
         self.remove_stores(f, &blocks);
@@ -256,14 +273,8 @@ impl<'a> Renamer<'a> {
         }
     }
 
-    /// Follows the values within one block; loads that come before any store of theirs wait.
-    fn scan_block(
-        &mut self,
-        f: &mut Function,
-        block: Block,
-        open_loads: &mut Vec<(usize, Block, Instr)>,
-        open_stores: &mut Vec<(usize, Block, Instr)>,
-    ) {
+    /// Follows the values within one block. Accesses that come before any store of theirs wait for what comes in.
+    fn scan_block(&mut self, f: &mut Function, block: Block, open: &mut Vec<(usize, Block, Instr)>) {
         let mut next = f.first_instr(block);
         while let Some(instr) = next {
             next = f.next_instr(instr);
@@ -271,39 +282,58 @@ impl<'a> Renamer<'a> {
             if op != Some(Intrinsic::LOAD_DEREF) && op != Some(Intrinsic::STORE_DEREF) {
                 continue;
             }
-            let Some(leaf) = self.promoted_leaf(f.src(instr, 0)) else { continue };
-            let current = self.at_end.get(&(leaf, block)).copied();
+            let Some((leaf, comp)) = self.promoted_leaf(f.src(instr, 0)) else { continue };
             if op == Some(Intrinsic::LOAD_DEREF) {
-                match current {
-                    Some(value) => self.replace(f, instr, value),
-                    None => open_loads.push((leaf, block, instr)),
+                if comp.is_none() && !self.at_end.contains_key(&(leaf, block)) {
+                    open.push((leaf, block, instr));
+                    continue;
                 }
+                let whole = self.current(f, leaf, block, instr, open);
+                let value = match comp {
+                    Some(comp) => Builder::new(f, Cursor::Before(instr)).channel(whole, comp),
+                    None => whole,
+                };
+                self.replace(f, instr, value);
                 continue;
             }
-            let stored = self.resolve(f.src(instr, 1));
             let comps = self.accesses.leaves[leaf].shape.comps();
             let all = (1u32 << comps) - 1;
-            let mask = f.index(instr, Index::WRITE_MASK).map_or(all, |m| m & all);
+            let mask = match comp {
+                Some(comp) => 1 << comp,
+                None => f.index(instr, Index::WRITE_MASK).map_or(all, |m| m & all),
+            };
+            let stored = self.resolve(f.src(instr, 1));
             let value = if mask == all {
                 stored
             } else {
-                let old = current.unwrap_or_else(|| {
-                    // A stand-in for the value that comes into the block.
-                    let shape = self.accesses.leaves[leaf].shape;
-                    let incoming = f.create(InstrInit::Undef, shape, &[]);
-                    f.insert(incoming, Cursor::Before(instr));
-                    open_stores.push((leaf, block, incoming));
-                    incoming.def()
-                });
+                let old = self.current(f, leaf, block, instr, open);
                 merge(f, instr, old, stored, mask, comps)
             };
             self.at_end.insert((leaf, block), value);
         }
     }
 
-    fn promoted_leaf(&self, deref: Def) -> Option<usize> {
-        let leaf = *self.accesses.leaf_of.get(&deref)?;
-        self.accesses.leaves[leaf].promoted.then_some(leaf)
+    /// The value of a leaf before `at`: where the block has not stored it yet, a stand-in for what comes in.
+    fn current(
+        &mut self,
+        f: &mut Function,
+        leaf: usize,
+        block: Block,
+        at: Instr,
+        open: &mut Vec<(usize, Block, Instr)>,
+    ) -> Def {
+        if let Some(&value) = self.at_end.get(&(leaf, block)) {
+            return self.resolve(value);
+        }
+        let incoming = f.create(InstrInit::Undef, self.accesses.leaves[leaf].shape, &[]);
+        f.insert(incoming, Cursor::Before(at));
+        open.push((leaf, block, incoming));
+        incoming.def()
+    }
+
+    fn promoted_leaf(&self, deref: Def) -> Option<(usize, Option<u8>)> {
+        let (leaf, comp) = *self.accesses.leaf_of.get(&deref)?;
+        self.accesses.leaves[leaf].promoted.then_some((leaf, comp))
     }
 
     fn resolve(&self, mut def: Def) -> Def {
@@ -392,9 +422,13 @@ impl<'a> Renamer<'a> {
 
 /// The old value with the components of the mask replaced.
 fn merge(f: &mut Function, store: Instr, old: Def, new: Def, mask: u32, comps: u8) -> Def {
-    let parts: Vec<AluSrc> = (0..comps)
-        .map(|c| AluSrc::comp(if mask >> c & 1 != 0 { new } else { old }, c))
-        .collect();
+    // A stored component alone stands at every place.
+    let scalar = f.comps(new) == 1;
+    let part = |c: u8| match mask >> c & 1 {
+        0 => AluSrc::comp(old, c),
+        _ => AluSrc::comp(new, if scalar { 0 } else { c }),
+    };
+    let parts: Vec<AluSrc> = (0..comps).map(part).collect();
     let mut b = Builder::new(f, Cursor::Before(store));
     b.vec_of(&parts)
 }

@@ -1,0 +1,101 @@
+//! `global_to_local`: private variables that one entry point's function alone uses become its locals.
+//!
+//! A private variable lives as long as the invocation, so it can be a local where only one function names it and
+//! that function is entered once an invocation: it is an entry point that nothing calls. The initialiser goes with
+//! it. Any form. Keeps the control flow. O(instructions).
+//!
+//! ```text
+//! decl_var private float32 &x        (a local of `main`)
+//! ```
+
+use deburr_ir_core::{Constant, DerefKind, Func, InstrView, Module, Modes, Var};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Makes private variables local where one entry function alone uses them.
+pub fn global_to_local(m: &mut Module) -> bool {
+    let called = called_functions(m);
+    let entered: FxHashSet<Func> =
+        m.entry_points.iter().map(|e| e.function).filter(|f| !called.contains(f)).collect();
+    let mut users: FxHashMap<Var, Vec<Func>> = FxHashMap::default();
+    for func in m.funcs() {
+        let f = &m[func];
+        if !f.has_body() {
+            continue;
+        }
+        for instr in f.all_instrs() {
+            if let Some(DerefKind::Var(var)) = f.deref(instr).map(|d| d.kind)
+                && !var.is_local()
+                && m.vars[var.slot()].mode == Modes::PRIVATE
+            {
+                let list = users.entry(var).or_default();
+                if list.last() != Some(&func) {
+                    list.push(func);
+                }
+            }
+        }
+    }
+    // An address in an initialiser is a use that no instruction shows.
+    let mut pinned = FxHashSet::default();
+    m.vars.iter().filter_map(|v| v.init.as_ref()).for_each(|c| collect_addresses(c, &mut pinned));
+    let mut moved: Vec<(Var, Func)> = users
+        .into_iter()
+        .filter(|(var, funcs)| !pinned.contains(var) && funcs.len() == 1 && entered.contains(&funcs[0]))
+        .map(|(var, funcs)| (var, funcs[0]))
+        .collect();
+    moved.sort();
+    for &(var, func) in &moved {
+        let mut local = m.vars[var.slot()].clone();
+        local.mode = Modes::FUNCTION;
+        let local = m[func].add_local(local);
+        retarget(m, func, var, local);
+    }
+    !moved.is_empty()
+}
+
+/// Functions that some function calls.
+pub(crate) fn called_functions(m: &Module) -> FxHashSet<Func> {
+    let mut called = FxHashSet::default();
+    for f in m.functions.iter().filter(|f| f.has_body()) {
+        called.extend(f.all_instrs().filter_map(|i| match f.view(i) {
+            InstrView::Call(func) => Some(func),
+            _ => None,
+        }));
+    }
+    called
+}
+
+fn collect_addresses(constant: &Constant, out: &mut FxHashSet<Var>) {
+    let mut work = vec![constant];
+    while let Some(constant) = work.pop() {
+        match constant {
+            Constant::Address(var) => {
+                out.insert(*var);
+            }
+            Constant::Composite(parts) => work.extend(parts),
+            Constant::Bits(_) | Constant::Null | Constant::Undef | Constant::Spec(_) => {}
+        }
+    }
+}
+
+/// Lets derefs of `old`, and what is derived from them, name the local.
+fn retarget(m: &mut Module, func: Func, old: Var, new: Var) {
+    let f = &mut m[func];
+    let instrs: Vec<_> = f.all_instrs().collect();
+    for instr in instrs {
+        let Some(info) = f.deref(instr).copied() else { continue };
+        let from_old = match info.kind {
+            DerefKind::Var(var) => var == old,
+            DerefKind::Array | DerefKind::Wildcard | DerefKind::Struct(_) | DerefKind::PtrAsArray => {
+                let parent = f.deref(f.src(instr, 0).instr()).map(|d| d.modes);
+                info.modes == Modes::PRIVATE && parent == Some(Modes::FUNCTION)
+            }
+            DerefKind::Cast => false,
+        };
+        if from_old && let Some(deref) = f.deref_mut(instr) {
+            deref.modes = Modes::FUNCTION;
+            if let DerefKind::Var(var) = &mut deref.kind {
+                *var = new;
+            }
+        }
+    }
+}
