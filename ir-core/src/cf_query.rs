@@ -1,7 +1,7 @@
 //! Questions about the control-flow tree that several passes ask.
 
 use crate::cf::NodeKind;
-use crate::entity::{Block, CfList, Node};
+use crate::entity::{Block, CfList, Def, Node};
 use crate::func::Function;
 use crate::instr::JumpKind;
 
@@ -52,5 +52,13 @@ impl Function {
             "the jump leads where the block falls to"
         );
         self.remove(jump);
+    }
+
+    /// Ends a block with another jump than the one it ends with. Phis of the new target get an undef source.
+    pub fn replace_jump(&mut self, block: Block, jump: JumpKind, value: Option<Def>) {
+        if let Some((old, _)) = self.block_jump(block) {
+            self.remove(old);
+        }
+        self.add_jump(block, jump, value);
     }
 }

@@ -296,6 +296,12 @@ impl Function {
         }
     }
 
+    /// Makes a call call another function.
+    pub fn set_callee(&mut self, call: Instr, func: Func) {
+        debug_assert_eq!(self.kind(call), InstrKind::Call);
+        self.header_mut(call).payload = func.0;
+    }
+
     /// Flags of the instruction.
     pub fn flags(&self, instr: Instr) -> Flags {
         self.header(instr).flags

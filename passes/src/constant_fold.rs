@@ -36,7 +36,6 @@ fn fold_instr(f: &mut Function, instr: Instr) -> bool {
 /// The value of an ALU instruction whose operands are all constants.
 pub(crate) fn folded(f: &Function, instr: Instr) -> Option<(Shape, [u64; 16])> {
     let info = f.alu_info(instr)?;
-    let op = f.alu_op(instr)?;
     let shape = f.shape(instr.def());
     let srcs = f.srcs(instr);
     if srcs.is_empty() || !srcs.iter().all(|s| f.constant(s.def()).is_some()) {
@@ -54,6 +53,6 @@ pub(crate) fn folded(f: &Function, instr: Instr) -> Option<(Shape, [u64; 16])> {
     let width = info.unsized_width(shape.bits(), srcs.iter().map(|s| f.bits(s.def())));
     let slices: smallvec::SmallVec<[&[u64]; 4]> = operands.iter().map(|o| &o[..]).collect();
     let mut out = [0; 16];
-    fold::fold(f.dialects, op, width, shape.comps(), &slices, &f.float_env, &mut out)?;
+    fold::fold_info(info, width, shape.comps(), &slices, &f.float_env, &mut out)?;
     Some((shape, out))
 }

@@ -12,6 +12,7 @@
 //! 32 %4 = imul %2, %3        32 %4 = imul %2, %2
 //! ```
 
+use crate::mem;
 use deburr_ir_core::{
     AluProps, Block, CfList, Convergent, Def, Function, Instr, InstrKind, InstrView, IntrinsicFlags, NodeKind,
 };
@@ -81,7 +82,9 @@ fn may_merge(f: &Function, instr: Instr) -> bool {
         InstrKind::Alu => f.alu_info(instr).is_some_and(|i| i.convergent == Convergent::None),
         InstrKind::Deref | InstrKind::LoadConst | InstrKind::Phi => true,
         InstrKind::Intrinsic => f.intrinsic_info(instr).is_some_and(|i| {
-            i.flags.contains(IntrinsicFlags::REORDER | IntrinsicFlags::ELIMINATE)
+            let reorder = i.flags.contains(IntrinsicFlags::REORDER) || mem::is_load_of_constant_memory(f, instr);
+            reorder
+                && i.flags.contains(IntrinsicFlags::ELIMINATE)
                 && i.convergent == Convergent::None
                 && i.dest.is_some()
         }),

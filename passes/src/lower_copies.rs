@@ -10,6 +10,7 @@
 //!                           @store_deref &a.x, %1 …
 //! ```
 
+use crate::mem;
 use deburr_ir_core::{
     ArrayLen, Builder, Cursor, Def, DerefKind, Function, Index, Instr, Intrinsic, Module, Shape, Type, TypeData,
     TypeTable,
@@ -53,12 +54,12 @@ fn split(f: &mut Function, types: &TypeTable, copy: Instr) -> bool {
         .iter()
         .map(|leaf| {
             let pointer = descend(&mut b, types, src, from_ty, &leaf.path);
-            b.load_deref(pointer, leaf.shape, src_access)
+            mem::load(&mut b, pointer, leaf.shape, src_access)
         })
         .collect();
     for (leaf, value) in to.iter().zip(values) {
         let pointer = descend(&mut b, types, dst, to_ty, &leaf.path);
-        b.store_deref(pointer, value, dst_access);
+        mem::store(&mut b, pointer, value, dst_access);
     }
     f.remove(copy);
     true

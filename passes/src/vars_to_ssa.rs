@@ -14,11 +14,11 @@
 //! ```
 
 use crate::remove_phis::remove_trivial;
+use crate::mem;
 use deburr_ir_core::{
     AluSrc, Block, Builder, Constant, Cursor, Def, DerefKind, Function, Index, Instr, InstrInit, Intrinsic, Module,
     Modes, Shape, Type, TypeData, TypeTable, User, Var,
 };
-use deburr_ir_core::access;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One step from a variable to a leaf.
@@ -116,15 +116,11 @@ fn only_loads_and_stores(f: &Function, deref: Instr) -> bool {
         User::Instr(i) => {
             n == 0 && (f.deref(i).is_some_and(|d| d.kind != DerefKind::Cast) || {
                 let op = f.intrinsic(i);
-                (op == Some(Intrinsic::LOAD_DEREF) || op == Some(Intrinsic::STORE_DEREF)) && !is_volatile(f, i)
+                (op == Some(Intrinsic::LOAD_DEREF) || op == Some(Intrinsic::STORE_DEREF)) && !crate::mem::is_volatile(f, i)
             })
         }
         User::If(_) => false,
     })
-}
-
-fn is_volatile(f: &Function, instr: Instr) -> bool {
-    f.index(instr, Index::ACCESS).is_some_and(|a| a & access::VOLATILE != 0)
 }
 
 /// Whether every use is a further step of a deref chain (whose own uses are looked at by themselves).

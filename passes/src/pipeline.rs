@@ -1,0 +1,315 @@
+//! Pipelines: passes in order, with loops that run to their fixed point.
+
+use crate::table::{Pass, Run, pass};
+use deburr_algebraic::{RuleSet, Target};
+use deburr_ir_core::{Module, ValidationError, validate};
+use std::time::{Duration, Instant};
+
+/// Rounds after which a loop stops even though something still changes.
+const MAX_ROUNDS: u32 = 64;
+/// Depth to which loops nest in a pipeline's text.
+const MAX_DEPTH: usize = 16;
+
+/// The default: what `deburr opt` runs.
+pub const DEFAULT: &str = "global_to_local,lower_returns,inline,lower_copies,\
+    loop(vars_to_ssa,copy_prop,remove_phis,dead_cf,constant_fold,algebraic,cse,dce,peephole_select),\
+    remove_dead_vars,dce";
+
+/// A sequence of passes.
+///
+/// ```
+/// use deburr_passes::Pipeline;
+///
+/// let pipeline = Pipeline::parse("inline,loop(dce,cse)").unwrap();
+/// assert_eq!(pipeline.to_string(), "inline,loop(dce,cse)");
+/// assert!(Pipeline::parse("loop(dce").is_err());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Pass(&'static Pass),
+    Loop(Vec<Step>),
+}
+
+/// A pipeline's text is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// Byte offset in the text.
+    pub at: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl std::fmt::Display for ParseError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "pipeline, column {}: {}", self.at + 1, self.message)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// How a pipeline runs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// Validate after every pass that changed something. On by default in debug builds.
+    pub validate: bool,
+    /// Names of rules that do not fire.
+    pub disabled_rules: Vec<String>,
+    /// Rounds after which a loop stops even though something still changes.
+    pub max_rounds: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { validate: cfg!(debug_assertions), disabled_rules: Vec::new(), max_rounds: MAX_ROUNDS }
+    }
+}
+
+/// A pass broke the module.
+#[derive(Clone, Debug)]
+pub struct Error {
+    /// Name of the pass.
+    pub pass: &'static str,
+    /// What the validator says.
+    pub errors: Vec<ValidationError>,
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the module is invalid after the pass `{}`", self.pass)?;
+        self.errors.iter().try_for_each(|e| write!(f, "\n  {e}"))
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What one pass did over a run.
+#[derive(Clone, Debug)]
+pub struct PassReport {
+    /// Name.
+    pub name: &'static str,
+    /// Times it ran.
+    pub runs: u32,
+    /// Times it changed something.
+    pub changed: u32,
+    /// Time it took, validation apart.
+    pub time: Duration,
+    /// Instructions added (positive) or removed, over all its runs.
+    pub delta: i64,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Passes in the order of their first run.
+    pub passes: Vec<PassReport>,
+    /// Rounds of the longest loop.
+    pub rounds: u32,
+    /// Whether a loop was stopped before its fixed point.
+    pub budget_stop: bool,
+}
+
+/// Called after each pass with its name, the module and whether it changed.
+pub type Observer<'a> = dyn FnMut(&'static str, &Module, bool) + 'a;
+
+impl Pipeline {
+    /// The pipeline of this text: names separated by commas, `loop(…)` around what runs to its fixed point. Empty
+    /// and `none` are no passes.
+    ///
+    /// # Errors
+    /// Unknown passes, unbalanced brackets, loops nested deeper than 16.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let mut stack: Vec<Vec<Step>> = vec![Vec::new()];
+        let mut at = 0;
+        let error = |at: usize, message: String| Err(ParseError { at, message });
+        if text.trim() == "none" {
+            return Ok(Pipeline { steps: Vec::new() });
+        }
+        while at < text.len() {
+            let rest = &text[at..];
+            let word = rest.find([',', '(', ')']).map_or(rest, |n| &rest[..n]);
+            let name = word.trim();
+            let next = rest[word.len()..].chars().next();
+            match (name, next) {
+                ("loop", Some('(')) if stack.len() <= MAX_DEPTH => stack.push(Vec::new()),
+                ("loop", Some('(')) => return error(at, format!("loops nest deeper than {MAX_DEPTH}")),
+                (_, Some('(')) => return error(at, format!("`{name}(`: only `loop` takes a list")),
+                ("", _) => {}
+                _ => match pass(name) {
+                    Some(pass) => top(&mut stack).push(Step::Pass(pass)),
+                    None => return error(at, format!("no pass is called `{name}`")),
+                },
+            }
+            if next == Some(')') {
+                let inner = stack.pop().unwrap_or_default();
+                match stack.last_mut() {
+                    Some(outer) => outer.push(Step::Loop(inner)),
+                    None => return error(at + word.len(), "`)` without `loop(`".into()),
+                }
+            }
+            at += word.len() + usize::from(next.is_some());
+        }
+        match stack.len() {
+            1 => Ok(Pipeline { steps: stack.pop().unwrap_or_default() }),
+            _ => error(text.len(), "`)` is missing".into()),
+        }
+    }
+
+    /// Runs the passes on a module.
+    ///
+    /// # Errors
+    /// If a pass leaves an invalid module behind and [`Options::validate`] is set: a bug of that pass.
+    pub fn run(
+        &self,
+        module: &mut Module,
+        rules: &RuleSet,
+        target: &Target,
+        options: &Options,
+    ) -> Result<Report, Error> {
+        self.run_observed(module, rules, target, options, &mut |_, _, _| {})
+    }
+
+    /// As [`Pipeline::run`], telling the observer after each pass.
+    ///
+    /// # Errors
+    /// As [`Pipeline::run`].
+    pub fn run_observed(
+        &self,
+        module: &mut Module,
+        rules: &RuleSet,
+        target: &Target,
+        options: &Options,
+        observer: &mut Observer<'_>,
+    ) -> Result<Report, Error> {
+        let mut runner = Runner { module, rules, target, options, observer, report: Report::default() };
+        // Each open list of steps with its place; loops also count rounds and the steps since the last change.
+        runner.steps(&self.steps)?;
+        Ok(runner.report)
+    }
+}
+
+fn top(stack: &mut [Vec<Step>]) -> &mut Vec<Step> {
+    stack.last_mut().expect("the outermost list is never popped")
+}
+
+struct Runner<'a, 'o> {
+    module: &'a mut Module,
+    rules: &'a RuleSet,
+    target: &'a Target,
+    options: &'a Options,
+    observer: &'a mut Observer<'o>,
+    report: Report,
+}
+
+impl Runner<'_, '_> {
+    /// Runs steps once. Nesting is bounded by [`MAX_DEPTH`].
+    fn steps(&mut self, steps: &[Step]) -> Result<bool, Error> {
+        let mut changed = false;
+        for step in steps {
+            changed |= self.step(step)?;
+        }
+        Ok(changed)
+    }
+
+    fn step(&mut self, step: &Step) -> Result<bool, Error> {
+        match step {
+            Step::Pass(pass) => self.pass(pass),
+            Step::Loop(steps) => self.to_fixed_point(steps),
+        }
+    }
+
+    /// Runs steps in turn until each has run without effect since the last change.
+    fn to_fixed_point(&mut self, steps: &[Step]) -> Result<bool, Error> {
+        let mut changed = false;
+        let mut quiet = 0;
+        for round in 1..=self.options.max_rounds {
+            self.report.rounds = self.report.rounds.max(round);
+            for step in steps {
+                if self.step(step)? {
+                    changed = true;
+                    quiet = 0;
+                }
+                quiet += 1;
+                if quiet > steps.len() {
+                    return Ok(changed);
+                }
+            }
+            if quiet >= steps.len() && !changed {
+                return Ok(false);
+            }
+        }
+        self.report.budget_stop = true;
+        Ok(changed)
+    }
+
+    fn pass(&mut self, pass: &'static Pass) -> Result<bool, Error> {
+        let before = count(self.module);
+        let start = Instant::now();
+        let changed = match pass.run {
+            Run::Module(run) => run(self.module),
+            Run::Function(run) => {
+                let bodies = self.module.functions.iter_mut().filter(|f| f.has_body());
+                bodies.fold(false, |changed, f| run(f) | changed)
+            }
+            Run::Rules(group) => {
+                let Runner { module, rules, target, options, .. } = self;
+                crate::algebraic::run(module, rules, target, group, &options.disabled_rules)
+            }
+        };
+        let time = start.elapsed();
+        let delta = count(self.module) as i64 - before as i64;
+        self.note(pass.name, time, delta, changed);
+        if changed && self.options.validate {
+            validate(self.module).map_err(|errors| Error { pass: pass.name, errors })?;
+        }
+        (self.observer)(pass.name, self.module, changed);
+        Ok(changed)
+    }
+
+    fn note(&mut self, name: &'static str, time: Duration, delta: i64, changed: bool) {
+        let slot = match self.report.passes.iter().position(|p| p.name == name) {
+            Some(slot) => slot,
+            None => {
+                let new = PassReport { name, runs: 0, changed: 0, time: Duration::ZERO, delta: 0 };
+                self.report.passes.push(new);
+                self.report.passes.len() - 1
+            }
+        };
+        let entry = &mut self.report.passes[slot];
+        entry.runs += 1;
+        entry.changed += u32::from(changed);
+        entry.time += time;
+        entry.delta += delta;
+    }
+}
+
+fn count(m: &Module) -> usize {
+    m.functions.iter().filter(|f| f.has_body()).map(|f| f.all_instrs().count()).sum()
+}
+
+impl std::fmt::Display for Pipeline {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        fn list(steps: &[Step], f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            for (n, step) in steps.iter().enumerate() {
+                if n > 0 {
+                    f.write_str(",")?;
+                }
+                match step {
+                    Step::Pass(pass) => f.write_str(pass.name)?,
+                    Step::Loop(inner) => {
+                        f.write_str("loop(")?;
+                        list(inner, f)?;
+                        f.write_str(")")?;
+                    }
+                }
+            }
+            Ok(())
+        }
+        list(&self.steps, f)
+    }
+}
