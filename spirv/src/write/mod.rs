@@ -1,7 +1,25 @@
 //! Writing modules as SPIR-V.
+//!
+//! Functions are written first, into a buffer of their own; types, constants and variables are collected on the way,
+//! so that only what is used is written. [`infer`] decides what each value is in SPIR-V's eyes, [`flow`] writes the
+//! control-flow tree, [`code`] the instructions, [`memory`] pointers and what goes through them.
+
+mod code;
+mod flow;
+mod infer;
+mod memory;
+mod out;
+mod types;
 
 use crate::error::Error;
-use deburr_ir_core::Module;
+use deburr_ir_core::{
+    Decoration, EntryPoint, Func, Function, ModeArg, Module, Modes, SpecConst, Stage, Type, TypeData, Var, Variable,
+};
+use out::{Names, Words};
+use rustc_hash::{FxHashMap, FxHashSet};
+use spirv::Op;
+use std::str::FromStr;
+use types::{ConstKey, TypeKey};
 
 /// How to write a module.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +34,267 @@ pub struct WriteOptions {
 /// # Errors
 /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) where the module holds what SPIR-V, or the
 /// capabilities that it declares, can't say.
-pub fn write(_module: &Module, _options: &WriteOptions) -> Result<Vec<u32>, Error> {
-    Err(Error::unsupported("SPIR-V can't be written yet"))
+pub fn write(module: &Module, _options: &WriteOptions) -> Result<Vec<u32>, Error> {
+    Writer::new(module).run()
+}
+
+/// The state of one binary under way.
+struct Writer<'m> {
+    module: &'m Module,
+    instructions: Names,
+    next_id: u32,
+    names: Words,
+    decorations: Words,
+    globals: Words,
+    functions: Words,
+    types: FxHashMap<TypeKey, u32>,
+    ir_types: FxHashMap<Type, u32>,
+    open_types: FxHashSet<Type>,
+    forward: FxHashMap<Type, u32>,
+    constants: FxHashMap<ConstKey, u32>,
+    spec_ids: FxHashMap<SpecConst, u32>,
+    vars: FxHashMap<Var, u32>,
+    /// Module variables whose id was given out and that are still to be written.
+    wanted_vars: Vec<Var>,
+    funcs: Vec<u32>,
+    glsl: Option<u32>,
+}
+
+impl<'m> Writer<'m> {
+    fn new(module: &'m Module) -> Self {
+        let mut writer = Writer {
+            module,
+            instructions: Names::new(),
+            next_id: 1,
+            names: Words::default(),
+            decorations: Words::default(),
+            globals: Words::default(),
+            functions: Words::default(),
+            types: FxHashMap::default(),
+            ir_types: FxHashMap::default(),
+            open_types: FxHashSet::default(),
+            forward: FxHashMap::default(),
+            constants: FxHashMap::default(),
+            spec_ids: FxHashMap::default(),
+            vars: FxHashMap::default(),
+            wanted_vars: Vec::new(),
+            funcs: Vec::new(),
+            glsl: None,
+        };
+        writer.funcs = module.functions.iter().map(|_| writer.id()).collect();
+        writer
+    }
+
+    fn id(&mut self) -> u32 {
+        self.next_id += 1;
+        self.next_id - 1
+    }
+
+    fn name(&mut self, id: u32, name: &str) {
+        if !name.is_empty() {
+            self.names.op_str(Op::Name, &[id], name, &[]);
+        }
+    }
+
+    /// The id of the GLSL.std.450 import.
+    fn glsl_set(&mut self) -> u32 {
+        match self.glsl {
+            Some(id) => id,
+            None => {
+                let id = self.id();
+                *self.glsl.insert(id)
+            }
+        }
+    }
+
+    fn run(mut self) -> Result<Vec<u32>, Error> {
+        let module = self.module;
+        let mut entries = Words::default();
+        let mut modes = Words::default();
+        // What the API can set, and what the interface names, is written even if no code uses it.
+        for n in 0..module.spec_consts.len() {
+            self.spec_const(SpecConst::from_index(n))?;
+        }
+        for (n, var) in module.vars.iter().enumerate() {
+            if var.mode != Modes::PRIVATE && var.mode != Modes::SHARED {
+                self.var_id(Var::global(n))?;
+            }
+        }
+        for func in module.funcs() {
+            self.function(func)?;
+        }
+        let used: FxHashSet<Var> = self.vars.keys().copied().collect();
+        for entry in &module.entry_points {
+            self.entry_point(entry, &used, &mut entries, &mut modes)?;
+        }
+        self.module_variables()?;
+        let header = self.preamble()?;
+        let version = u32::from(module.spirv.version.0) << 16 | u32::from(module.spirv.version.1) << 8;
+        let mut words = vec![spirv::MAGIC_NUMBER, version, 0, self.next_id, 0];
+        for section in [&header, &entries, &modes, &self.names, &self.decorations, &self.globals, &self.functions] {
+            words.extend_from_slice(&section.0);
+        }
+        Ok(words)
+    }
+
+    /// Capabilities, extensions, imports and the memory model.
+    fn preamble(&mut self) -> Result<Words, Error> {
+        let info = &self.module.spirv;
+        let mut words = Words::default();
+        for name in &info.capabilities {
+            let capability = spirv::Capability::from_str(name)
+                .map_err(|()| Error::unsupported(format!("capability `{name}`")))?;
+            words.op(Op::Capability, &[capability as u32]);
+        }
+        for name in &info.extensions {
+            words.op_str(Op::Extension, &[], name, &[]);
+        }
+        if let Some(id) = self.glsl {
+            words.op_str(Op::ExtInstImport, &[id], "GLSL.std.450", &[]);
+        }
+        let addressing = spirv::AddressingModel::from_str(&info.addressing)
+            .map_err(|()| Error::unsupported(format!("addressing model `{}`", info.addressing)))?;
+        let memory = spirv::MemoryModel::from_str(&info.memory)
+            .map_err(|()| Error::unsupported(format!("memory model `{}`", info.memory)))?;
+        words.op(Op::MemoryModel, &[addressing as u32, memory as u32]);
+        Ok(words)
+    }
+
+    fn entry_point(
+        &mut self,
+        entry: &EntryPoint,
+        used: &FxHashSet<Var>,
+        entries: &mut Words,
+        modes: &mut Words,
+    ) -> Result<(), Error> {
+        let id = self.funcs[entry.function.index()];
+        let mut interface = Vec::new();
+        for &var in &entry.interface {
+            // Since 1.4 the interface lists every variable; a private or shared one may have gone.
+            let mode = self.module.vars[var.slot()].mode;
+            if used.contains(&var) || mode != Modes::PRIVATE && mode != Modes::SHARED {
+                interface.push(self.var_id(var)?);
+            }
+        }
+        let operands = [stage(entry.stage) as u32, id];
+        entries.op_str(Op::EntryPoint, &operands, &entry.name, &interface);
+        for mode in &entry.modes {
+            let kind = spirv::ExecutionMode::from_str(&mode.name)
+                .map_err(|()| Error::unsupported(format!("execution mode `{}`", mode.name)))?;
+            let by_id = mode.args.iter().any(|a| matches!(a, ModeArg::Spec(_)));
+            let mut operands = vec![id, kind as u32];
+            for arg in &mode.args {
+                operands.push(match arg {
+                    ModeArg::Literal(literal) if by_id => self.u32_const(*literal),
+                    ModeArg::Literal(literal) => *literal,
+                    ModeArg::Spec(spec) => self.spec_const(*spec)?,
+                });
+            }
+            modes.op(if by_id { Op::ExecutionModeId } else { Op::ExecutionMode }, &operands);
+        }
+        Ok(())
+    }
+
+    /// The module's variables that were asked for, and those that their initialisers ask for.
+    fn module_variables(&mut self) -> Result<(), Error> {
+        let mut done = 0;
+        while done < self.wanted_vars.len() {
+            let mut batch: Vec<Var> = self.wanted_vars[done..].to_vec();
+            done = self.wanted_vars.len();
+            batch.sort();
+            for var in batch {
+                let data = &self.module.vars[var.slot()];
+                let id = self.vars[&var];
+                let init = self.variable(data, id)?;
+                let class = self.class_of(data.mode, data.ty);
+                let pointee = self.ir_type(data.ty)?;
+                let pointer = self.pointer_type(class, pointee);
+                let mut operands = vec![pointer, id, class as u32];
+                operands.extend(init);
+                self.globals.op(Op::Variable, &operands);
+            }
+        }
+        Ok(())
+    }
+
+    /// Name and decorations of a variable; gives the id of its initialiser.
+    fn variable(&mut self, var: &Variable, id: u32) -> Result<Option<u32>, Error> {
+        self.name(id, &var.name);
+        if let Some((set, binding)) = var.binding {
+            self.decorate(id, spirv::Decoration::DescriptorSet, &[set]);
+            self.decorate(id, spirv::Decoration::Binding, &[binding]);
+        }
+        if let Some(location) = var.location {
+            self.decorate(id, spirv::Decoration::Location, &[location]);
+        }
+        if let Some(builtin) = &var.builtin {
+            let number = spirv::BuiltIn::from_str(builtin)
+                .map_err(|()| Error::unsupported(format!("built-in `{builtin}`")))?;
+            self.decorate(id, spirv::Decoration::BuiltIn, &[number as u32]);
+        }
+        let kept: Vec<Decoration> = var.decorations.clone();
+        for decoration in &kept {
+            self.decorate_kept(id, None, decoration)?;
+        }
+        match &var.init {
+            Some(init) => self.initialiser(var.ty, init).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn function(&mut self, func: Func) -> Result<(), Error> {
+        let module = self.module;
+        let f: &Function = &module[func];
+        self.name(self.funcs[func.index()], &f.name);
+        let ret = match &f.ret {
+            Some(ret) => self.ir_type(ret.ty)?,
+            None => self.void_type(),
+        };
+        let mut parts = vec![ret];
+        for param in &f.params {
+            parts.push(self.ir_type(param.ty)?);
+        }
+        let fn_type = self.function_type(parts.clone());
+        let id = self.funcs[func.index()];
+        self.functions.op(Op::Function, &[ret, id, f.control, fn_type]);
+        let params: Vec<u32> = f.params.iter().map(|_| self.id()).collect();
+        for (n, param) in f.params.iter().enumerate() {
+            self.functions.op(Op::FunctionParameter, &[parts[n + 1], params[n]]);
+            self.name(params[n], &param.name);
+        }
+        self.vars.retain(|var, _| !var.is_local());
+        if f.has_body() {
+            let code = flow::write_body(self, func, params)?;
+            self.functions.0.extend(code.0);
+        }
+        self.functions.op(Op::FunctionEnd, &[]);
+        Ok(())
+    }
+
+    /// Whether a type is a handle, which is loaded at each use.
+    fn is_handle(&self, ty: Type) -> bool {
+        matches!(
+            self.module.types[ty],
+            TypeData::Image(_) | TypeData::Sampler | TypeData::SampledImage { .. } | TypeData::AccelerationStructure
+        )
+    }
+}
+
+fn stage(stage: Stage) -> spirv::ExecutionModel {
+    match stage {
+        Stage::Vertex => spirv::ExecutionModel::Vertex,
+        Stage::TessControl => spirv::ExecutionModel::TessellationControl,
+        Stage::TessEval => spirv::ExecutionModel::TessellationEvaluation,
+        Stage::Geometry => spirv::ExecutionModel::Geometry,
+        Stage::Fragment => spirv::ExecutionModel::Fragment,
+        Stage::Compute => spirv::ExecutionModel::GLCompute,
+        Stage::Task => spirv::ExecutionModel::TaskEXT,
+        Stage::Mesh => spirv::ExecutionModel::MeshEXT,
+        Stage::RayGen => spirv::ExecutionModel::RayGenerationKHR,
+        Stage::Intersection => spirv::ExecutionModel::IntersectionKHR,
+        Stage::AnyHit => spirv::ExecutionModel::AnyHitKHR,
+        Stage::ClosestHit => spirv::ExecutionModel::ClosestHitKHR,
+        Stage::Miss => spirv::ExecutionModel::MissKHR,
+        Stage::Callable => spirv::ExecutionModel::CallableKHR,
+    }
 }

@@ -1,0 +1,528 @@
+//! Instructions of a function body: operands with their swizzles and classes, ALU operations, phis, calls.
+
+use super::Writer;
+use super::flow::Labels;
+use super::infer::{Want, alu_want, want};
+use super::out::Words;
+use super::types::{Class, ValueType};
+use crate::error::Error;
+use deburr_ir_core::{
+    AluOp, Block, Def, Flags, FormDir, Func, Function, Instr, InstrKind, InstrView, Outside, SpirvForm, Swizzle,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use spirv::Op;
+
+/// The licences that an operation has in SPIR-V unless it is decorated NoContraction.
+const CONTRACTED: Flags = Flags::CONTRACT.union(Flags::REASSOC).union(Flags::TRANSFORM);
+
+/// A value seen through a swizzle, as a class: written once in each scope.
+type Variant = (Def, Swizzle, u8, Class);
+
+/// The writing of one function.
+pub(super) struct Emit<'w, 'm> {
+    pub w: &'w mut Writer<'m>,
+    pub f: &'m Function,
+    pub code: Words,
+    /// Written behind the first label.
+    pub variables: Option<Words>,
+    pub labels: Labels,
+    /// Handles loaded in the current block.
+    pub handles: FxHashMap<Def, u32>,
+    pub params: Vec<u32>,
+    classes: Vec<Class>,
+    ids: FxHashMap<Def, u32>,
+    variants: FxHashMap<Variant, u32>,
+    log: Vec<Variant>,
+    /// Casts that phis need, to be written beside the value.
+    phi_casts: FxHashMap<Def, Vec<Class>>,
+    /// Ids of such casts that phis named before they were written.
+    early_casts: FxHashMap<(Def, Class), u32>,
+    pub pointers: FxHashMap<Def, u32>,
+}
+
+impl<'w, 'm> Emit<'w, 'm> {
+    pub fn new(
+        w: &'w mut Writer<'m>,
+        f: &'m Function,
+        _func: Func,
+        classes: Vec<Class>,
+        params: Vec<u32>,
+        labels: Labels,
+    ) -> Self {
+        Emit {
+            w,
+            f,
+            code: Words::default(),
+            variables: None,
+            labels,
+            handles: FxHashMap::default(),
+            params,
+            classes,
+            ids: FxHashMap::default(),
+            variants: FxHashMap::default(),
+            log: Vec::new(),
+            phi_casts: FxHashMap::default(),
+            early_casts: FxHashMap::default(),
+            pointers: FxHashMap::default(),
+        }
+    }
+
+    pub fn scope_mark(&self) -> usize {
+        self.log.len()
+    }
+
+    pub fn leave_scope(&mut self, mark: usize) {
+        for variant in self.log.drain(mark..) {
+            self.variants.remove(&variant);
+        }
+    }
+
+    fn remember(&mut self, variant: Variant, id: u32) -> u32 {
+        self.variants.insert(variant, id);
+        self.log.push(variant);
+        id
+    }
+
+    pub fn class(&self, def: Def) -> Class {
+        self.classes[def.index()]
+    }
+
+    pub fn type_of(&self, def: Def) -> ValueType {
+        ValueType { class: self.class(def), bits: self.f.bits(def), comps: self.f.comps(def) }
+    }
+
+    /// The id of a value, given out before it is written where a phi needs it.
+    pub fn id_of(&mut self, def: Def) -> u32 {
+        match self.ids.get(&def) {
+            Some(&id) => id,
+            None => {
+                let id = self.w.id();
+                self.ids.insert(def, id);
+                id
+            }
+        }
+    }
+
+    /// Lets a value stand for an id that exists already.
+    pub fn set_id(&mut self, def: Def, id: u32) {
+        self.ids.insert(def, id);
+    }
+
+    // ---- operands -----------------------------------------------------------------------------------
+
+    /// Components of a value as an operand of the class. Constants are written in the class that is asked for.
+    pub fn operand(&mut self, def: Def, swizzle: Swizzle, comps: u8, class: Class) -> Result<u32, Error> {
+        let f = self.f;
+        let bits = f.bits(def);
+        let ty = ValueType { class, bits, comps };
+        match f.view(def.instr()) {
+            InstrView::LoadConst(value) => {
+                let picked: Vec<u64> = swizzle.iter(comps).map(|c| value[usize::from(c)]).collect();
+                return Ok(self.w.constant(ty, &picked));
+            }
+            // An undef is one value in the IR, and may differ between uses in SPIR-V.
+            InstrView::Undef => {
+                let type_id = self.w.value_type(ty);
+                return Ok(if f.has_one_use(def) { self.w.undef(type_id) } else { self.w.null(type_id) });
+            }
+            _ => {}
+        }
+        let whole = comps == f.comps(def) && swizzle.is_identity(comps);
+        if whole && class == self.class(def) {
+            return Ok(self.id_of(def));
+        }
+        let variant = (def, canonical(swizzle, comps), comps, class);
+        if let Some(&id) = self.variants.get(&variant) {
+            return Ok(id);
+        }
+        let id = if class != self.class(def) {
+            // Cast the whole value, then take the components.
+            let from = self.operand(def, Swizzle::IDENTITY, f.comps(def), self.class(def))?;
+            let whole_variant = (def, canonical(Swizzle::IDENTITY, f.comps(def)), f.comps(def), class);
+            let cast = match self.variants.get(&whole_variant) {
+                Some(&cast) => cast,
+                None => {
+                    let cast = self.cast(from, ValueType { class, bits, comps: f.comps(def) })?;
+                    self.remember(whole_variant, cast)
+                }
+            };
+            if whole {
+                return Ok(cast);
+            }
+            self.take(cast, ValueType { class, bits, comps: f.comps(def) }, swizzle, comps)
+        } else {
+            let from = self.id_of(def);
+            self.take(from, self.type_of(def), swizzle, comps)
+        };
+        Ok(self.remember(variant, id))
+    }
+
+    fn cast(&mut self, from: u32, to: ValueType) -> Result<u32, Error> {
+        if to.class == Class::Bool {
+            return Err(Error::unsupported("a bool that is not written as one"));
+        }
+        let type_id = self.w.value_type(to);
+        let id = self.w.id();
+        self.code.op(Op::Bitcast, &[type_id, id, from]);
+        Ok(id)
+    }
+
+    /// Components of an id of type `from`.
+    fn take(&mut self, from: u32, ty: ValueType, swizzle: Swizzle, comps: u8) -> u32 {
+        let result = self.w.value_type(ValueType { comps, ..ty });
+        let id = self.w.id();
+        if ty.comps == 1 {
+            let mut operands = vec![result, id];
+            operands.extend(std::iter::repeat_n(from, comps.into()));
+            self.code.op(Op::CompositeConstruct, &operands);
+        } else if comps == 1 {
+            self.code.op(Op::CompositeExtract, &[result, id, from, swizzle.get(0).into()]);
+        } else {
+            let mut operands = vec![result, id, from, from];
+            operands.extend(swizzle.iter(comps).map(u32::from));
+            self.code.op(Op::VectorShuffle, &operands);
+        }
+        id
+    }
+
+    pub fn operand_scalar(&mut self, def: Def, comp: u8, class: Class) -> Result<u32, Error> {
+        self.operand(def, Swizzle::splat(comp), 1, class)
+    }
+
+    /// Source `n` as the instruction wants it.
+    pub fn wanted_src(&mut self, instr: Instr, n: usize) -> Result<u32, Error> {
+        let def = self.f.src(instr, n);
+        let class = self.wanted_class(instr, n);
+        self.operand(def, Swizzle::IDENTITY, self.f.comps(def), class)
+    }
+
+    fn wanted_class(&self, instr: Instr, n: usize) -> Class {
+        let def = self.f.src(instr, n);
+        match want(self.f, self.w.module, instr, n) {
+            Want::Class(class) => class,
+            Want::Int => self.int_class(def),
+            Want::Result => self.class(instr.def()),
+            Want::Any => self.class(def),
+        }
+    }
+
+    /// The class of an integer operand: the value's own, if it is an integer.
+    fn int_class(&self, def: Def) -> Class {
+        match self.class(def) {
+            Class::Sint => Class::Sint,
+            Class::Bool | Class::Float | Class::Uint => Class::Uint,
+        }
+    }
+
+    // ---- instructions -------------------------------------------------------------------------------
+
+    /// Notes the casts that operands of phis need: they stand beside the operand, which dominates the edge.
+    pub fn find_phi_casts(&mut self) {
+        let mut wanted: FxHashSet<(Def, Class)> = FxHashSet::default();
+        for block in self.f.blocks() {
+            for phi in self.f.phis(block) {
+                for src in self.f.srcs(phi) {
+                    let def = src.def();
+                    let constant = matches!(self.f.kind(def.instr()), InstrKind::LoadConst | InstrKind::Undef);
+                    let class = self.class(phi.def());
+                    if !constant && self.class(def) != class && wanted.insert((def, class)) {
+                        self.phi_casts.entry(def).or_default().push(class);
+                    }
+                }
+            }
+        }
+    }
+
+    fn write_phi_casts(&mut self, def: Def) -> Result<(), Error> {
+        let Some(classes) = self.phi_casts.get(&def).cloned() else { return Ok(()) };
+        for class in classes {
+            let comps = self.f.comps(def);
+            let from = self.id_of(def);
+            let id = match self.early_casts.get(&(def, class)) {
+                Some(&id) => id,
+                None => self.w.id(),
+            };
+            let type_id = self.w.value_type(ValueType { class, bits: self.f.bits(def), comps });
+            self.code.op(Op::Bitcast, &[type_id, id, from]);
+            // Not logged: phis ask for it outside the scope of the value's list, and it dominates them all the same.
+            self.variants.insert((def, canonical(Swizzle::IDENTITY, comps), comps, class), id);
+        }
+        Ok(())
+    }
+
+    pub fn phis(&mut self, block: Block) -> Result<(), Error> {
+        let f = self.f;
+        let phis: Vec<Instr> = f.phis(block).collect();
+        for &phi in &phis {
+            let ty = self.type_of(phi.def());
+            let type_id = self.w.value_type(ty);
+            let mut operands = vec![type_id, self.id_of(phi.def())];
+            let InstrView::Phi(preds) = f.view(phi) else { continue };
+            let preds: Vec<Block> = preds.to_vec();
+            for (n, &pred) in preds.iter().enumerate() {
+                let value = self.phi_operand(f.src(phi, n), ty)?;
+                operands.push(value);
+                operands.push(self.pred_label(pred));
+            }
+            // A continue list that nothing reaches is a predecessor in SPIR-V.
+            if let Some(back) = self.unreachable_back_edge(block) {
+                operands.push(self.w.undef(type_id));
+                operands.push(self.pred_label(back));
+            }
+            self.code.op(Op::Phi, &operands);
+        }
+        for phi in phis {
+            self.after_def(phi)?;
+        }
+        Ok(())
+    }
+
+    fn phi_operand(&mut self, def: Def, ty: ValueType) -> Result<u32, Error> {
+        let constant = matches!(self.f.kind(def.instr()), InstrKind::LoadConst | InstrKind::Undef);
+        if constant || self.class(def) == ty.class {
+            return self.operand(def, Swizzle::IDENTITY, ty.comps, ty.class);
+        }
+        // The cast may come later in the text: its id is given out now.
+        let variant = (def, canonical(Swizzle::IDENTITY, ty.comps), ty.comps, ty.class);
+        match self.variants.get(&variant) {
+            Some(&id) => Ok(id),
+            None => {
+                let id = self.w.id();
+                self.early_casts.insert((def, ty.class), id);
+                Ok(id)
+            }
+        }
+    }
+
+    fn after_def(&mut self, instr: Instr) -> Result<(), Error> {
+        if let Some(name) = self.f.names.get(&instr.def()) {
+            let id = self.id_of(instr.def());
+            self.w.name(id, name);
+        }
+        self.write_phi_casts(instr.def())
+    }
+
+    pub fn instr(&mut self, instr: Instr) -> Result<(), Error> {
+        let f = self.f;
+        match f.view(instr) {
+            // At their uses, or by the block.
+            InstrView::LoadConst(_) | InstrView::Undef | InstrView::Phi(_) | InstrView::Jump(_) => return Ok(()),
+            InstrView::Alu(op) => self.alu(instr, op)?,
+            InstrView::Intrinsic(op, _) => self.intrinsic(instr, op)?,
+            InstrView::Tex(_) => self.tex(instr)?,
+            InstrView::Deref(_) => return self.deref(instr),
+            InstrView::Call(func) => {
+                let ret = match &self.w.module[func].ret {
+                    Some(ret) => self.w.ir_type(ret.ty)?,
+                    None => self.w.void_type(),
+                };
+                let result = match f.def(instr) {
+                    Some(def) => self.id_of(def),
+                    None => self.w.id(),
+                };
+                let mut operands = vec![ret, result, self.w.funcs[func.index()]];
+                for n in 0..f.srcs(instr).len() {
+                    let src = f.src(instr, n);
+                    operands.push(match f.kind(src.instr()) {
+                        InstrKind::Deref => self.pointer(src)?,
+                        _ => self.wanted_src(instr, n)?,
+                    });
+                }
+                self.code.op(Op::FunctionCall, &operands);
+            }
+            InstrView::ParallelCopy => return Err(Error::unsupported("registers")),
+        }
+        match f.def(instr) {
+            Some(_) => self.after_def(instr),
+            None => Ok(()),
+        }
+    }
+
+    fn alu(&mut self, instr: Instr, op: AluOp) -> Result<(), Error> {
+        let f = self.f;
+        let def = instr.def();
+        let ty = self.type_of(def);
+        match op {
+            AluOp::MOV => return self.mov(instr, ty),
+            AluOp::VEC2 | AluOp::VEC3 | AluOp::VEC4 => return self.vec(instr, ty),
+            _ => {}
+        }
+        let Some(info) = f.alu_info(instr) else { return Err(Error::unsupported("an opcode of no table")) };
+        let width = info.unsized_width(f.bits(def), f.srcs(instr).iter().map(|s| f.bits(s.def())));
+        let form = info.spirv.iter().find(|form| {
+            form.dir != FormDir::Read
+                && (form.sizes.is_empty() || form.sizes.contains(&width))
+                && (form.comps.is_empty() || form.comps.contains(&ty.comps))
+        });
+        let Some(form) = form else {
+            return Err(Error::unsupported(format!("`{}` at {width} bits has no SPIR-V instruction", info.name)));
+        };
+        if form.matrix.is_some() || form.column {
+            return self.matrix_form(instr, form);
+        }
+        let mut operands = Vec::new();
+        for &n in form_args(form, f.srcs(instr).len()) {
+            let n = usize::from(n);
+            let comps = info.src_comps(n, ty.comps);
+            let src = f.srcs(instr)[n];
+            let class = match alu_want(f, instr, op, n) {
+                Want::Class(class) => class,
+                Want::Int => self.int_class(src.def()),
+                Want::Result => ty.class,
+                Want::Any => self.class(src.def()),
+            };
+            operands.push(self.operand(src.def(), src.swizzle(), comps, class)?);
+        }
+        if !f.flags(instr).contains(Flags::DOM) {
+            self.outside(form, instr, &mut operands)?;
+        }
+        self.emit_form(form, instr, ty, &operands)
+    }
+
+    /// Where the operands may lie outside the domain of the SPIR-V instruction.
+    fn outside(&mut self, form: &SpirvForm, instr: Instr, operands: &mut [u32]) -> Result<(), Error> {
+        let f = self.f;
+        match form.outside {
+            Outside::Nothing => Ok(()),
+            Outside::Mask(n) => {
+                let n = usize::from(n);
+                let src = f.srcs(instr)[n];
+                let comps = f.comps(instr.def());
+                let width = u64::from(f.bits(instr.def()));
+                let known = f.constant(src.def());
+                if known.is_some_and(|bits| src.swizzle().iter(comps).all(|c| bits[usize::from(c)] < width)) {
+                    return Ok(());
+                }
+                let ty = ValueType { class: self.int_class(src.def()), bits: f.bits(src.def()), comps };
+                let mask = self.w.constant(ty, &vec![width - 1; comps.into()]);
+                let type_id = self.w.value_type(ty);
+                let id = self.w.id();
+                self.code.op(Op::BitwiseAnd, &[type_id, id, operands[n], mask]);
+                operands[n] = id;
+                Ok(())
+            }
+            Outside::Guard | Outside::Expand | Outside::Refuse => self.guard(form, instr, operands),
+        }
+    }
+
+    fn emit_form(&mut self, form: &SpirvForm, instr: Instr, ty: ValueType, operands: &[u32]) -> Result<(), Error> {
+        let id = self.id_of(instr.def());
+        let type_id = self.w.value_type(ty);
+        let (result_type, result) = match form.member {
+            Some(_) => (self.w.pair_type(type_id), self.w.id()),
+            None => (type_id, id),
+        };
+        let mut words = vec![result_type, result];
+        if form.ext {
+            let number = self.w.instructions.glsl(form.name);
+            let number = number.ok_or_else(|| Error::unsupported(format!("GLSL.std.450 has no `{}`", form.name)))?;
+            words.extend([self.w.glsl_set(), number]);
+            words.extend_from_slice(operands);
+            self.code.op(Op::ExtInst, &words);
+        } else {
+            let op = self.w.instructions.core(form.name);
+            let op = op.ok_or_else(|| Error::unsupported(format!("SPIR-V has no `{}`", form.name)))?;
+            words.extend_from_slice(operands);
+            self.code.op(op, &words);
+        }
+        self.decorate_flags(instr, result, form);
+        if let Some(member) = form.member {
+            self.code.op(Op::CompositeExtract, &[type_id, id, result, member.into()]);
+        }
+        Ok(())
+    }
+
+    pub fn decorate_flags(&mut self, instr: Instr, id: u32, form: &SpirvForm) {
+        let flags = self.f.flags(instr);
+        if flags.contains(Flags::RELAXED) {
+            self.w.decorate(id, spirv::Decoration::RelaxedPrecision, &[]);
+        }
+        let arithmetic = !form.ext && NO_CONTRACTION.contains(&form.name);
+        if arithmetic && !flags.contains(CONTRACTED) {
+            self.w.decorate(id, spirv::Decoration::NoContraction, &[]);
+        }
+    }
+
+    /// A move is its source, seen through the swizzle.
+    fn mov(&mut self, instr: Instr, ty: ValueType) -> Result<(), Error> {
+        let src = self.f.srcs(instr)[0];
+        let id = self.operand(src.def(), src.swizzle(), ty.comps, ty.class)?;
+        self.alias(instr.def(), id)
+    }
+
+    /// Lets the value be the id; where the value's id was given out before, a copy joins them.
+    fn alias(&mut self, def: Def, id: u32) -> Result<(), Error> {
+        match self.ids.get(&def) {
+            Some(&own) if own != id => {
+                let type_id = self.w.value_type(self.type_of(def));
+                self.code.op(Op::CopyObject, &[type_id, own, id]);
+            }
+            Some(_) => {}
+            None => self.set_id(def, id),
+        }
+        Ok(())
+    }
+
+    /// A vector of components: a shuffle where they come from at most two vectors in pieces, else a construction of
+    /// scalars.
+    fn vec(&mut self, instr: Instr, ty: ValueType) -> Result<(), Error> {
+        let f = self.f;
+        let srcs = f.srcs(instr);
+        let mut sources: Vec<Def> = Vec::new();
+        for src in srcs {
+            if !sources.contains(&src.def()) {
+                sources.push(src.def());
+            }
+        }
+        let vectors = sources.iter().all(|&s| f.comps(s) > 1 && f.constant(s).is_none() && self.class(s) == ty.class);
+        let type_id = self.w.value_type(ty);
+        if vectors && sources.len() <= 2 && srcs.len() > sources.len() {
+            let (a, b) = (sources[0], *sources.last().unwrap_or(&sources[0]));
+            let first = u32::from(f.comps(a));
+            let lane = |src: &deburr_ir_core::Use| {
+                let lane = u32::from(src.swizzle().get(0));
+                if src.def() == a { lane } else { first + lane }
+            };
+            let lanes: Vec<u32> = srcs.iter().map(lane).collect();
+            let (a, b) = (self.id_of(a), self.id_of(b));
+            let mut words = vec![type_id, self.id_of(instr.def()), a, b];
+            words.extend(lanes);
+            self.code.op(Op::VectorShuffle, &words);
+            return Ok(());
+        }
+        let mut parts = Vec::new();
+        for src in srcs {
+            parts.push(self.operand_scalar(src.def(), src.swizzle().get(0), ty.class)?);
+        }
+        let mut words = vec![type_id, self.id_of(instr.def())];
+        words.extend(parts);
+        self.code.op(Op::CompositeConstruct, &words);
+        Ok(())
+    }
+
+    fn unreachable_back_edge(&self, block: Block) -> Option<Block> {
+        let f = self.f;
+        let node = f.block_node(block)?;
+        let owner = f.parent(node)?;
+        let deburr_ir_core::NodeKind::Loop { body, continue_list } = f.node_kind(owner) else { return None };
+        let back = f.last_block(continue_list);
+        (f.node_list(node) == body && f.first_block(body) == block && !f.preds(block).contains(&back)).then_some(back)
+    }
+}
+
+/// SPIR-V arithmetic that NoContraction applies to.
+const NO_CONTRACTION: &[&str] = &[
+    "FAdd", "FSub", "FMul", "FDiv", "FRem", "FMod", "FNegate", "VectorTimesScalar", "MatrixTimesScalar",
+    "VectorTimesMatrix", "MatrixTimesVector", "MatrixTimesMatrix", "OuterProduct", "Dot",
+];
+
+/// Order of the opcode's operands in the instruction.
+fn form_args(form: &SpirvForm, srcs: usize) -> &'static [u8] {
+    const IN_ORDER: &[u8] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    if form.args.is_empty() { &IN_ORDER[..srcs] } else { form.args }
+}
+
+/// The swizzle with what lies above the components set to the identity.
+fn canonical(swizzle: Swizzle, comps: u8) -> Swizzle {
+    (0..usize::from(comps)).fold(Swizzle::IDENTITY, |s, i| s.with(i, swizzle.get(i)))
+}

@@ -1,0 +1,260 @@
+//! The control-flow tree as blocks with merge instructions.
+//!
+//! Blocks come in the order of the text, which SPIR-V's order of dominance allows. A loop's first block is two in
+//! SPIR-V: the header with the phis and OpLoopMerge, and the rest. A branch of an `if` that is one empty block is
+//! left out, and the condition branches where it leads; where that is out of a construct, no merge is needed.
+
+use super::Writer;
+use super::code::Emit;
+use super::infer::infer;
+use super::out::Words;
+use super::types::Class;
+use crate::error::Error;
+use deburr_ir_core::{Block, CfList, Func, Function, JumpKind, Node, NodeKind, Var};
+use rustc_hash::{FxHashMap, FxHashSet};
+use spirv::{Op, StorageClass};
+
+/// Labels of a function's blocks.
+#[derive(Default)]
+pub(super) struct Labels {
+    /// Where branches to the block lead.
+    entry: FxHashMap<Block, u32>,
+    /// The label that stands for the block as a predecessor.
+    exit: FxHashMap<Block, u32>,
+    /// Blocks that are not written: the label of the block that branches in their place.
+    elided: FxHashSet<Block>,
+}
+
+enum Step {
+    Enter(CfList),
+    Block(Block),
+    Leave(usize),
+}
+
+/// Writes the code of a function, from the first label on.
+pub(super) fn write_body(w: &mut Writer<'_>, func: Func, params: Vec<u32>) -> Result<Words, Error> {
+    let module = w.module;
+    let f: &Function = &module[func];
+    let classes = infer(f, module);
+    let labels = assign_labels(w, f);
+    let mut emit = Emit::new(w, f, func, classes, params, labels);
+    emit.find_phi_casts();
+    let mut variables = Words::default();
+    for slot in 0..f.locals.len() {
+        let var = &f.locals[slot];
+        let id = emit.w.var_id(Var::local(slot))?;
+        let init = emit.w.variable(var, id)?;
+        let pointee = emit.w.ir_type(var.ty)?;
+        let pointer = emit.w.pointer_type(StorageClass::Function, pointee);
+        let mut operands = vec![pointer, id, StorageClass::Function as u32];
+        operands.extend(init);
+        variables.op(Op::Variable, &operands);
+    }
+    emit.variables = Some(variables);
+    let mut work = vec![Step::Enter(f.body())];
+    while let Some(step) = work.pop() {
+        match step {
+            Step::Leave(mark) => emit.leave_scope(mark),
+            Step::Block(block) => emit.block(block)?,
+            Step::Enter(list) => {
+                work.push(Step::Leave(emit.scope_mark()));
+                push_list(f, list, &mut work);
+            }
+        }
+    }
+    Ok(emit.code)
+}
+
+fn push_list(f: &Function, list: CfList, work: &mut Vec<Step>) {
+    let at = work.len();
+    for node in f.list_nodes(list) {
+        match f.node_kind(node) {
+            NodeKind::Block(block) => work.push(Step::Block(block)),
+            NodeKind::If { .. } | NodeKind::Loop { .. } | NodeKind::Once { .. } => {
+                work.extend(f.child_lists(node).into_iter().map(Step::Enter));
+            }
+        }
+    }
+    work[at..].reverse();
+}
+
+fn is_loop_header(f: &Function, block: Block) -> bool {
+    f.block_node(block).is_some_and(|node| {
+        let list = f.node_list(node);
+        let body = f.list_owner(list).map(|owner| f.node_kind(owner));
+        f.first_block(list) == block && matches!(body, Some(NodeKind::Loop { body, .. }) if body == list)
+    })
+}
+
+fn assign_labels(w: &mut Writer<'_>, f: &Function) -> Labels {
+    let mut labels = Labels::default();
+    let blocks: Vec<Block> = f.blocks().collect();
+    for &block in &blocks {
+        let entry = w.id();
+        labels.entry.insert(block, entry);
+        let exit = if is_loop_header(f, block) { w.id() } else { entry };
+        labels.exit.insert(block, exit);
+    }
+    for &block in &blocks {
+        let node = f.block_node(block).and_then(|n| f.next_node(n));
+        if let Some(NodeKind::If { then_list, else_list }) = node.map(|n| f.node_kind(n))
+            && f.is_reachable(block)
+        {
+            elide(f, block, node, [then_list, else_list], &mut labels);
+        }
+    }
+    labels
+}
+
+/// Leaves out branches of an `if` that are one empty block, unless two edges between the same blocks would come of it.
+fn elide(f: &Function, before: Block, node: Option<Node>, lists: [CfList; 2], labels: &mut Labels) {
+    let Some(node) = node else { return };
+    let mut targets = Vec::new();
+    for list in lists {
+        let block = f.first_block(list);
+        let jump = f.block_jump(block);
+        let empty = block == f.last_block(list)
+            && f.instrs(block).count() == usize::from(jump.is_some())
+            && matches!(jump.map(|(_, j)| j), None | Some(JumpKind::Break | JumpKind::Continue));
+        let Some(target) = f.structural_successors(block)[0].filter(|_| empty) else { continue };
+        // The edge from `before` must be the only one to the target; loop headers keep their own predecessors.
+        if targets.contains(&target) || f.preds(target).contains(&before) {
+            continue;
+        }
+        targets.push(target);
+        let label = labels.exit[&before];
+        labels.elided.insert(block);
+        labels.exit.insert(block, label);
+        let entry = labels.entry[&target];
+        labels.entry.insert(block, entry);
+    }
+    let _ = node;
+}
+
+impl Emit<'_, '_> {
+    pub(super) fn pred_label(&self, block: Block) -> u32 {
+        self.labels.exit[&block]
+    }
+
+    fn label_of(&self, block: Block) -> u32 {
+        self.labels.entry[&block]
+    }
+
+    fn block(&mut self, block: Block) -> Result<(), Error> {
+        if self.labels.elided.contains(&block) {
+            return Ok(());
+        }
+        let entry = self.label_of(block);
+        self.code.op(Op::Label, &[entry]);
+        if let Some(variables) = self.variables.take() {
+            self.code.0.extend(variables.0);
+        }
+        self.handles.clear();
+        let f = self.f;
+        if is_loop_header(f, block) {
+            self.phis(block)?;
+            self.loop_header(block);
+        } else {
+            self.phis(block)?;
+        }
+        for instr in f.instrs(block) {
+            self.instr(instr)?;
+        }
+        self.terminator(block)
+    }
+
+    /// Ends the header and begins the block behind it.
+    fn loop_header(&mut self, block: Block) {
+        let f = self.f;
+        let node = f.block_node(block).and_then(|n| f.parent(n));
+        let Some(node) = node else { return };
+        if let NodeKind::Loop { continue_list, .. } = f.node_kind(node) {
+            let after = self.label_of(f.block_after(node));
+            let cont = self.label_of(f.first_block(continue_list));
+            self.code.op(Op::LoopMerge, &[after, cont, 0]);
+            let rest = self.labels.exit[&block];
+            self.code.op(Op::Branch, &[rest]);
+            self.code.op(Op::Label, &[rest]);
+        }
+    }
+
+    fn terminator(&mut self, block: Block) -> Result<(), Error> {
+        let f = self.f;
+        if let Some((jump, kind)) = f.block_jump(block) {
+            match kind {
+                JumpKind::Halt => self.code.op(Op::Kill, &[]),
+                JumpKind::Return => match f.srcs(jump).first() {
+                    Some(_) => {
+                        let value = self.wanted_src(jump, 0)?;
+                        self.code.op(Op::ReturnValue, &[value]);
+                    }
+                    None => self.code.op(Op::Return, &[]),
+                },
+                JumpKind::Break | JumpKind::Continue => {
+                    let target = f.structural_successors(block)[0].map(|b| self.label_of(b));
+                    match target {
+                        Some(target) => self.code.op(Op::Branch, &[target]),
+                        None => self.code.op(Op::Unreachable, &[]),
+                    }
+                }
+            }
+            return Ok(());
+        }
+        let next = f.block_node(block).and_then(|n| f.next_node(n));
+        match next.map(|n| (n, f.node_kind(n))) {
+            // An unreachable continue list still has to lead back.
+            _ if !f.is_reachable(block) && !self.leads_back(block) => self.code.op(Op::Unreachable, &[]),
+            Some((node, NodeKind::If { then_list, else_list })) => self.selection(node, then_list, else_list)?,
+            Some((_, NodeKind::Loop { body, .. })) => {
+                let header = self.label_of(f.first_block(body));
+                self.code.op(Op::Branch, &[header]);
+            }
+            Some((node, NodeKind::Once { body })) => {
+                let after = self.label_of(f.block_after(node));
+                let body = self.label_of(f.first_block(body));
+                let selector = self.w.u32_const(0);
+                self.code.op(Op::SelectionMerge, &[after, 0]);
+                self.code.op(Op::Switch, &[selector, body]);
+            }
+            Some((_, NodeKind::Block(_))) | None => match f.structural_successors(block)[0] {
+                Some(target) if target == f.end_block() => match f.ret {
+                    None => self.code.op(Op::Return, &[]),
+                    Some(_) => self.code.op(Op::Unreachable, &[]),
+                },
+                Some(target) => {
+                    let target = self.label_of(target);
+                    self.code.op(Op::Branch, &[target]);
+                }
+                None => self.code.op(Op::Unreachable, &[]),
+            },
+        }
+        Ok(())
+    }
+
+    /// Whether the block is the end of a continue list.
+    fn leads_back(&self, block: Block) -> bool {
+        let f = self.f;
+        f.block_node(block).is_some_and(|node| {
+            let list = f.node_list(node);
+            let owner = f.list_owner(list).map(|n| f.node_kind(n));
+            f.last_block(list) == block && matches!(owner, Some(NodeKind::Loop { continue_list, .. }) if continue_list == list)
+        })
+    }
+
+    fn selection(&mut self, node: Node, then_list: CfList, else_list: CfList) -> Result<(), Error> {
+        let f = self.f;
+        let Some(condition) = f.condition(node) else { return Err(Error::invalid("an `if` without condition")) };
+        let condition = self.operand_scalar(condition, 0, Class::Bool)?;
+        let (then_block, else_block) = (f.first_block(then_list), f.first_block(else_list));
+        // A branch that leaves a construct makes the merge needless.
+        let exits = |b: Block| self.labels.elided.contains(&b) && f.block_jump(b).is_some();
+        let merge_free = exits(then_block) || exits(else_block);
+        let (then_label, else_label) = (self.label_of(then_block), self.label_of(else_block));
+        if !merge_free {
+            let after = self.label_of(f.block_after(node));
+            self.code.op(Op::SelectionMerge, &[after, 0]);
+        }
+        self.code.op(Op::BranchConditional, &[condition, then_label, else_label]);
+        Ok(())
+    }
+}
