@@ -1,6 +1,6 @@
 //! Loads and stores through derefs, as passes build and judge them.
 
-use deburr_ir_core::{Builder, Def, Function, Index, Instr, Intrinsic, Modes, Shape, access};
+use deburr_ir_core::{Builder, Def, Function, Index, Instr, Intrinsic, Modes, Shape, index};
 
 /// Memory that nothing writes while the shader runs.
 const CONSTANT: Modes =
@@ -8,27 +8,18 @@ const CONSTANT: Modes =
 
 /// A load of a whole scalar or vector.
 pub(crate) fn load(b: &mut Builder<'_>, pointer: Def, shape: Shape, access: u32) -> Def {
-    let instr = with_zero_indices(b, Intrinsic::LOAD_DEREF, shape, &[pointer]);
-    b.f.set_index(instr, Index::ACCESS, access);
-    instr.def()
+    b.load_deref(shape.comps(), shape.bits(), pointer, &[(Index::ACCESS, access)])
 }
 
 /// A store of every component of a value.
 pub(crate) fn store(b: &mut Builder<'_>, pointer: Def, value: Def, access: u32) {
-    let instr = with_zero_indices(b, Intrinsic::STORE_DEREF, Shape::NONE, &[pointer, value]);
     let mask = (1u32 << b.f.comps(value)) - 1;
-    b.f.set_index(instr, Index::WRITE_MASK, mask);
-    b.f.set_index(instr, Index::ACCESS, access);
-}
-
-fn with_zero_indices(b: &mut Builder<'_>, op: Intrinsic, shape: Shape, srcs: &[Def]) -> Instr {
-    let n = b.f.dialects.intrinsic(op).map_or(0, |info| info.indices.len());
-    b.intrinsic(op, shape, srcs, &vec![0; n])
+    b.store_deref(pointer, value, &[(Index::WRITE_MASK, mask), (Index::ACCESS, access)]);
 }
 
 /// Whether the access may be merged, moved or removed by no pass.
 pub(crate) fn is_volatile(f: &Function, instr: Instr) -> bool {
-    f.index(instr, Index::ACCESS).is_some_and(|a| a & access::VOLATILE != 0)
+    f.index(instr, Index::ACCESS).is_some_and(|a| a & index::access::VOLATILE != 0)
 }
 
 /// Whether the instruction loads, through a deref, memory that does not change while the shader runs.

@@ -7,7 +7,8 @@ use super::out::Words;
 use super::types::{Class, ValueType};
 use crate::error::Error;
 use deburr_ir_core::{
-    AluOp, Block, Def, Flags, FormDir, Func, Function, Instr, InstrKind, InstrView, Outside, SpirvForm, Swizzle,
+    AluOp, Block, Def, Flags, FormDir, Func, Function, Instr, InstrKind, InstrView, Outside,
+    SpirvForm, Swizzle,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::Op;
@@ -111,7 +112,13 @@ impl<'w, 'm> Emit<'w, 'm> {
     // ---- operands -----------------------------------------------------------------------------------
 
     /// Components of a value as an operand of the class. Constants are written in the class that is asked for.
-    pub fn operand(&mut self, def: Def, swizzle: Swizzle, comps: u8, class: Class) -> Result<u32, Error> {
+    pub fn operand(
+        &mut self,
+        def: Def,
+        swizzle: Swizzle,
+        comps: u8,
+        class: Class,
+    ) -> Result<u32, Error> {
         let f = self.f;
         let bits = f.bits(def);
         let ty = ValueType { class, bits, comps };
@@ -123,7 +130,11 @@ impl<'w, 'm> Emit<'w, 'm> {
             // An undef is one value in the IR, and may differ between uses in SPIR-V.
             InstrView::Undef => {
                 let type_id = self.w.value_type(ty);
-                return Ok(if f.has_one_use(def) { self.w.undef(type_id) } else { self.w.null(type_id) });
+                return Ok(if f.has_one_use(def) {
+                    self.w.undef(type_id)
+                } else {
+                    self.w.null(type_id)
+                });
             }
             _ => {}
         }
@@ -138,7 +149,8 @@ impl<'w, 'm> Emit<'w, 'm> {
         let id = if class != self.class(def) {
             // Cast the whole value, then take the components.
             let from = self.operand(def, Swizzle::IDENTITY, f.comps(def), self.class(def))?;
-            let whole_variant = (def, canonical(Swizzle::IDENTITY, f.comps(def)), f.comps(def), class);
+            let whole_variant =
+                (def, canonical(Swizzle::IDENTITY, f.comps(def)), f.comps(def), class);
             let cast = match self.variants.get(&whole_variant) {
                 Some(&cast) => cast,
                 None => {
@@ -223,7 +235,8 @@ impl<'w, 'm> Emit<'w, 'm> {
             for phi in self.f.phis(block) {
                 for src in self.f.srcs(phi) {
                     let def = src.def();
-                    let constant = matches!(self.f.kind(def.instr()), InstrKind::LoadConst | InstrKind::Undef);
+                    let constant =
+                        matches!(self.f.kind(def.instr()), InstrKind::LoadConst | InstrKind::Undef);
                     let class = self.class(phi.def());
                     if !constant && self.class(def) != class && wanted.insert((def, class)) {
                         self.phi_casts.entry(def).or_default().push(class);
@@ -306,7 +319,9 @@ impl<'w, 'm> Emit<'w, 'm> {
         let f = self.f;
         match f.view(instr) {
             // At their uses, or by the block.
-            InstrView::LoadConst(_) | InstrView::Undef | InstrView::Phi(_) | InstrView::Jump(_) => return Ok(()),
+            InstrView::LoadConst(_) | InstrView::Undef | InstrView::Phi(_) | InstrView::Jump(_) => {
+                return Ok(());
+            }
             InstrView::Alu(op) => self.alu(instr, op)?,
             InstrView::Intrinsic(op, _) => self.intrinsic(instr, op)?,
             InstrView::Tex(_) => self.tex(instr)?,
@@ -347,7 +362,9 @@ impl<'w, 'm> Emit<'w, 'm> {
             AluOp::VEC2 | AluOp::VEC3 | AluOp::VEC4 => return self.vec(instr, ty),
             _ => {}
         }
-        let Some(info) = f.alu_info(instr) else { return Err(Error::unsupported("an opcode of no table")) };
+        let Some(info) = f.alu_info(instr) else {
+            return Err(Error::unsupported("an opcode of no table"));
+        };
         let width = info.unsized_width(f.bits(def), f.srcs(instr).iter().map(|s| f.bits(s.def())));
         let form = info.spirv.iter().find(|form| {
             form.dir != FormDir::Read
@@ -355,7 +372,10 @@ impl<'w, 'm> Emit<'w, 'm> {
                 && (form.comps.is_empty() || form.comps.contains(&ty.comps))
         });
         let Some(form) = form else {
-            return Err(Error::unsupported(format!("`{}` at {width} bits has no SPIR-V instruction", info.name)));
+            return Err(Error::unsupported(format!(
+                "`{}` at {width} bits has no SPIR-V instruction",
+                info.name
+            )));
         };
         if form.matrix.is_some() || form.column {
             return self.matrix_form(instr, form);
@@ -380,7 +400,12 @@ impl<'w, 'm> Emit<'w, 'm> {
     }
 
     /// Where the operands may lie outside the domain of the SPIR-V instruction.
-    fn outside(&mut self, form: &SpirvForm, instr: Instr, operands: &mut [u32]) -> Result<(), Error> {
+    fn outside(
+        &mut self,
+        form: &SpirvForm,
+        instr: Instr,
+        operands: &mut [u32],
+    ) -> Result<(), Error> {
         let f = self.f;
         match form.outside {
             Outside::Nothing => Ok(()),
@@ -390,10 +415,13 @@ impl<'w, 'm> Emit<'w, 'm> {
                 let comps = f.comps(instr.def());
                 let width = u64::from(f.bits(instr.def()));
                 let known = f.constant(src.def());
-                if known.is_some_and(|bits| src.swizzle().iter(comps).all(|c| bits[usize::from(c)] < width)) {
+                if known.is_some_and(|bits| {
+                    src.swizzle().iter(comps).all(|c| bits[usize::from(c)] < width)
+                }) {
                     return Ok(());
                 }
-                let ty = ValueType { class: self.int_class(src.def()), bits: f.bits(src.def()), comps };
+                let ty =
+                    ValueType { class: self.int_class(src.def()), bits: f.bits(src.def()), comps };
                 let mask = self.w.constant(ty, &vec![width - 1; comps.into()]);
                 let type_id = self.w.value_type(ty);
                 let id = self.w.id();
@@ -405,7 +433,13 @@ impl<'w, 'm> Emit<'w, 'm> {
         }
     }
 
-    fn emit_form(&mut self, form: &SpirvForm, instr: Instr, ty: ValueType, operands: &[u32]) -> Result<(), Error> {
+    fn emit_form(
+        &mut self,
+        form: &SpirvForm,
+        instr: Instr,
+        ty: ValueType,
+        operands: &[u32],
+    ) -> Result<(), Error> {
         let id = self.id_of(instr.def());
         let type_id = self.w.value_type(ty);
         let (result_type, result) = match form.member {
@@ -415,13 +449,16 @@ impl<'w, 'm> Emit<'w, 'm> {
         let mut words = vec![result_type, result];
         if form.ext {
             let number = self.w.instructions.glsl(form.name);
-            let number = number.ok_or_else(|| Error::unsupported(format!("GLSL.std.450 has no `{}`", form.name)))?;
+            let number = number.ok_or_else(|| {
+                Error::unsupported(format!("GLSL.std.450 has no `{}`", form.name))
+            })?;
             words.extend([self.w.glsl_set(), number]);
             words.extend_from_slice(operands);
             self.code.op(Op::ExtInst, &words);
         } else {
             let op = self.w.instructions.core(form.name);
-            let op = op.ok_or_else(|| Error::unsupported(format!("SPIR-V has no `{}`", form.name)))?;
+            let op =
+                op.ok_or_else(|| Error::unsupported(format!("SPIR-V has no `{}`", form.name)))?;
             words.extend_from_slice(operands);
             self.code.op(op, &words);
         }
@@ -474,7 +511,9 @@ impl<'w, 'm> Emit<'w, 'm> {
                 sources.push(src.def());
             }
         }
-        let vectors = sources.iter().all(|&s| f.comps(s) > 1 && f.constant(s).is_none() && self.class(s) == ty.class);
+        let vectors = sources
+            .iter()
+            .all(|&s| f.comps(s) > 1 && f.constant(s).is_none() && self.class(s) == ty.class);
         let type_id = self.w.value_type(ty);
         if vectors && sources.len() <= 2 && srcs.len() > sources.len() {
             let (a, b) = (sources[0], *sources.last().unwrap_or(&sources[0]));
@@ -504,16 +543,33 @@ impl<'w, 'm> Emit<'w, 'm> {
         let f = self.f;
         let node = f.block_node(block)?;
         let owner = f.parent(node)?;
-        let deburr_ir_core::NodeKind::Loop { body, continue_list } = f.node_kind(owner) else { return None };
+        let deburr_ir_core::NodeKind::Loop { body, continue_list } = f.node_kind(owner) else {
+            return None;
+        };
         let back = f.last_block(continue_list);
-        (f.node_list(node) == body && f.first_block(body) == block && !f.preds(block).contains(&back)).then_some(back)
+        (f.node_list(node) == body
+            && f.first_block(body) == block
+            && !f.preds(block).contains(&back))
+        .then_some(back)
     }
 }
 
 /// SPIR-V arithmetic that NoContraction applies to.
 const NO_CONTRACTION: &[&str] = &[
-    "FAdd", "FSub", "FMul", "FDiv", "FRem", "FMod", "FNegate", "VectorTimesScalar", "MatrixTimesScalar",
-    "VectorTimesMatrix", "MatrixTimesVector", "MatrixTimesMatrix", "OuterProduct", "Dot",
+    "FAdd",
+    "FSub",
+    "FMul",
+    "FDiv",
+    "FRem",
+    "FMod",
+    "FNegate",
+    "VectorTimesScalar",
+    "MatrixTimesScalar",
+    "VectorTimesMatrix",
+    "MatrixTimesVector",
+    "MatrixTimesMatrix",
+    "OuterProduct",
+    "Dot",
 ];
 
 /// Order of the opcode's operands in the instruction.

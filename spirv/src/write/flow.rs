@@ -82,7 +82,8 @@ fn is_loop_header(f: &Function, block: Block) -> bool {
     f.block_node(block).is_some_and(|node| {
         let list = f.node_list(node);
         let body = f.list_owner(list).map(|owner| f.node_kind(owner));
-        f.first_block(list) == block && matches!(body, Some(NodeKind::Loop { body, .. }) if body == list)
+        f.first_block(list) == block
+            && matches!(body, Some(NodeKind::Loop { body, .. }) if body == list)
     })
 }
 
@@ -203,8 +204,12 @@ impl Emit<'_, '_> {
         let next = f.block_node(block).and_then(|n| f.next_node(n));
         match next.map(|n| (n, f.node_kind(n))) {
             // An unreachable continue list still has to lead back.
-            _ if !f.is_reachable(block) && !self.leads_back(block) => self.code.op(Op::Unreachable, &[]),
-            Some((node, NodeKind::If { then_list, else_list })) => self.selection(node, then_list, else_list)?,
+            _ if !f.is_reachable(block) && !self.leads_back(block) => {
+                self.code.op(Op::Unreachable, &[])
+            }
+            Some((node, NodeKind::If { then_list, else_list })) => {
+                self.selection(node, then_list, else_list)?
+            }
             Some((_, NodeKind::Loop { body, .. })) => {
                 let header = self.label_of(f.first_block(body));
                 self.code.op(Op::Branch, &[header]);
@@ -243,7 +248,9 @@ impl Emit<'_, '_> {
 
     fn selection(&mut self, node: Node, then_list: CfList, else_list: CfList) -> Result<(), Error> {
         let f = self.f;
-        let Some(condition) = f.condition(node) else { return Err(Error::invalid("an `if` without condition")) };
+        let Some(condition) = f.condition(node) else {
+            return Err(Error::invalid("an `if` without condition"));
+        };
         let condition = self.operand_scalar(condition, 0, Class::Bool)?;
         let (then_block, else_block) = (f.first_block(then_list), f.first_block(else_list));
         // A branch that leaves a construct makes the merge needless.

@@ -6,7 +6,9 @@
 //! is free in SPIR-V, so they only follow votes. Constants and undefs are written in any class at each use.
 
 use super::types::Class;
-use deburr_ir_core::{AluOp, BaseType, Def, Function, Instr, InstrKind, InstrView, Intrinsic, Module, TypeData, User};
+use deburr_ir_core::{
+    AluOp, BaseType, Def, Function, Instr, InstrKind, InstrView, Intrinsic, Module, TypeData, User,
+};
 
 /// What a source of an instruction must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +36,13 @@ enum Gives {
 /// Opcodes that move bits: the sources named share the class of the result.
 pub(super) fn moved_srcs(op: AluOp, srcs: usize) -> std::ops::Range<usize> {
     match op {
-        AluOp::MOV | AluOp::VEC2 | AluOp::VEC3 | AluOp::VEC4 | AluOp::VEC5 | AluOp::VEC8 | AluOp::VEC16 => 0..srcs,
+        AluOp::MOV
+        | AluOp::VEC2
+        | AluOp::VEC3
+        | AluOp::VEC4
+        | AluOp::VEC5
+        | AluOp::VEC8
+        | AluOp::VEC16 => 0..srcs,
         AluOp::BCSEL => 1..3,
         AluOp::VEC_EXTRACT2 | AluOp::VEC_EXTRACT3 | AluOp::VEC_EXTRACT4 => 0..1,
         AluOp::VEC_INSERT2 | AluOp::VEC_INSERT3 | AluOp::VEC_INSERT4 => 0..2,
@@ -43,10 +51,17 @@ pub(super) fn moved_srcs(op: AluOp, srcs: usize) -> std::ops::Range<usize> {
 }
 
 /// SPIR-V instructions whose integers must be unsigned.
-const UNSIGNED: &[&str] = &["UDiv", "UMod", "UConvert", "ConvertFToU", "UMulExtended", "IAddCarry", "ISubBorrow"];
+const UNSIGNED: &[&str] =
+    &["UDiv", "UMod", "UConvert", "ConvertFToU", "UMulExtended", "IAddCarry", "ISubBorrow"];
 /// SPIR-V instructions whose sources, as many as named, must have the type of the result.
-const AS_RESULT: &[(&str, usize)] =
-    &[("BitFieldInsert", 2), ("BitFieldSExtract", 1), ("BitFieldUExtract", 1), ("BitReverse", 1), ("UDiv", 2), ("UMod", 2)];
+const AS_RESULT: &[(&str, usize)] = &[
+    ("BitFieldInsert", 2),
+    ("BitFieldSExtract", 1),
+    ("BitFieldUExtract", 1),
+    ("BitReverse", 1),
+    ("UDiv", 2),
+    ("UMod", 2),
+];
 
 fn form_name(f: &Function, instr: Instr) -> &'static str {
     f.alu_info(instr).and_then(|i| i.spirv.first()).map_or("", |form| form.name)
@@ -87,13 +102,17 @@ fn gives(f: &Function, module: &Module, instr: Instr) -> Gives {
                 _ => Gives::Int,
             }
         }
-        InstrView::Intrinsic(op, _) => intrinsic_class(f, module, instr, op).map_or(Gives::Int, Gives::Class),
+        InstrView::Intrinsic(op, _) => {
+            intrinsic_class(f, module, instr, op).map_or(Gives::Int, Gives::Class)
+        }
         InstrView::Tex(info) => Gives::Class(tex_class(info.dest_type)),
         InstrView::Phi(_) => Gives::Free,
-        InstrView::Call(func) => match module[func].ret.as_ref().and_then(|r| scalar_class(module, r.ty)) {
-            Some(class) => Gives::Class(class),
-            None => Gives::Int,
-        },
+        InstrView::Call(func) => {
+            match module[func].ret.as_ref().and_then(|r| scalar_class(module, r.ty)) {
+                Some(class) => Gives::Class(class),
+                None => Gives::Int,
+            }
+        }
         InstrView::Deref(_)
         | InstrView::LoadConst(_)
         | InstrView::Undef
@@ -159,7 +178,9 @@ pub(super) fn intrinsic_want(f: &Function, module: &Module, instr: Instr, n: usi
         // Data sources have the type of the memory; coordinates and the like are integers.
         Some(class) if n > 0 => {
             let op = f.intrinsic_info(instr).map_or("", |i| i.name);
-            let data = !op.starts_with("image_") || matches!((op, n), ("image_deref_store", 3)) || n >= 3 && op.contains("atomic");
+            let data = !op.starts_with("image_")
+                || matches!((op, n), ("image_deref_store", 3))
+                || n >= 3 && op.contains("atomic");
             if data { Want::Class(class) } else { Want::Int }
         }
         _ if f.intrinsic_info(instr).is_some_and(|i| i.bits_from == Some(n as u8)) => Want::Result,
@@ -172,7 +193,8 @@ pub(super) fn infer(f: &Function, module: &Module) -> Vec<Class> {
     let n = f.instr_capacity();
     let mut sets = Sets { parent: (0..n as u32).collect(), votes: vec![[0; 4]; n] };
     let gives: Vec<Gives> = (0..n).map(|i| gives(f, module, Instr::from_index(i))).collect();
-    let floating = |def: Def| matches!(f.kind(def.instr()), InstrKind::LoadConst | InstrKind::Undef);
+    let floating =
+        |def: Def| matches!(f.kind(def.instr()), InstrKind::LoadConst | InstrKind::Undef);
     for block in f.blocks() {
         for instr in f.instrs(block) {
             for (n, src) in f.srcs(instr).iter().enumerate() {
@@ -216,10 +238,12 @@ pub(super) fn want(f: &Function, module: &Module, instr: Instr, n: usize) -> Wan
         InstrView::Alu(op) => alu_want(f, instr, op, n),
         InstrView::Intrinsic(..) => intrinsic_want(f, module, instr, n),
         InstrView::Phi(_) => Want::Result,
-        InstrView::Call(func) => match module[func].params.get(n).and_then(|p| scalar_class(module, p.ty)) {
-            Some(class) => Want::Class(class),
-            None => Want::Any,
-        },
+        InstrView::Call(func) => {
+            match module[func].params.get(n).and_then(|p| scalar_class(module, p.ty)) {
+                Some(class) => Want::Class(class),
+                None => Want::Any,
+            }
+        }
         InstrView::Jump(_) => match f.ret.as_ref().and_then(|r| scalar_class(module, r.ty)) {
             Some(class) => Want::Class(class),
             None => Want::Any,
@@ -272,7 +296,8 @@ impl Sets {
     }
 
     fn winner(&mut self, i: usize) -> Class {
-        let [float, unsigned, signed, int] = self.votes[self.find(i)];
+        let root = self.find(i);
+        let [float, unsigned, signed, int] = self.votes[root];
         if float > unsigned + signed + int {
             Class::Float
         } else if signed > unsigned {
@@ -286,7 +311,9 @@ impl Sets {
 /// Whether anything but further derefs uses a deref's pointer.
 pub(super) fn pointer_is_used(f: &Function, deref: Instr) -> bool {
     f.uses_at(deref.def()).any(|(user, n)| match user {
-        User::Instr(i) => f.deref(i).is_none_or(|d| n != 0 || d.kind == deburr_ir_core::DerefKind::Cast),
+        User::Instr(i) => {
+            f.deref(i).is_none_or(|d| n != 0 || d.kind == deburr_ir_core::DerefKind::Cast)
+        }
         User::If(_) => true,
     })
 }

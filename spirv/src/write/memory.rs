@@ -5,8 +5,9 @@ use super::infer::pointer_is_used;
 use super::types::{Class, ValueType};
 use crate::error::Error;
 use deburr_ir_core::{
-    Def, DerefInfo, DerefKind, FormDir, Function, Index, Instr, InstrKind, Intrinsic, IntrinsicForm, Module, SpirvForm,
-    Swizzle, access, memory_semantics,
+    Def, DerefInfo, DerefKind, FormDir, Function, Index, Instr, InstrKind, Intrinsic,
+    IntrinsicForm, Module, SpirvForm, Swizzle,
+    index::{access, memory_semantics},
 };
 use spirv::{MemoryAccess, MemorySemantics, Op};
 
@@ -22,12 +23,18 @@ const SCOPES: &[spirv::Scope] = &[
 ];
 
 /// The form that an intrinsic is written in.
-pub(super) fn form_of(f: &Function, module: &Module, instr: Instr) -> Option<&'static IntrinsicForm> {
+pub(super) fn form_of(
+    f: &Function,
+    module: &Module,
+    instr: Instr,
+) -> Option<&'static IntrinsicForm> {
     f.intrinsic_info(instr)?.spirv.iter().find(|form| {
         form.dir != FormDir::Read
             && form.when.iter().all(|&(index, value)| f.index(instr, index) == Some(value))
             && (form.sizes.is_empty() || form.sizes.contains(&value_bits(f, instr)))
-            && form.capability.is_none_or(|c| module.spirv.capabilities.iter().any(|have| have == c))
+            && form
+                .capability
+                .is_none_or(|c| module.spirv.capabilities.iter().any(|have| have == c))
     })
 }
 
@@ -73,7 +80,8 @@ impl Emit<'_, '_> {
         let mut in_bounds = true;
         loop {
             let Some(step) = f.deref(at.instr()) else { break };
-            in_bounds &= step.access & DerefInfo::IN_BOUNDS != 0 || matches!(step.kind, DerefKind::Struct(_));
+            in_bounds &= step.access & DerefInfo::IN_BOUNDS != 0
+                || matches!(step.kind, DerefKind::Struct(_));
             match step.kind {
                 DerefKind::Var(_) | DerefKind::Cast => break,
                 DerefKind::Struct(member) => operands.push(self.w.u32_const(member)),
@@ -113,7 +121,10 @@ impl Emit<'_, '_> {
         while let Some(info) = f.deref(at) {
             match info.kind {
                 DerefKind::Var(_) | DerefKind::Cast => return self.w.class_of(info.modes, info.ty),
-                DerefKind::Array | DerefKind::Struct(_) | DerefKind::PtrAsArray | DerefKind::Wildcard => {
+                DerefKind::Array
+                | DerefKind::Struct(_)
+                | DerefKind::PtrAsArray
+                | DerefKind::Wildcard => {
                     at = f.src(at, 0).instr();
                 }
             }
@@ -155,13 +166,16 @@ impl Emit<'_, '_> {
             Intrinsic::LOAD_DEREF => self.load(instr),
             Intrinsic::STORE_DEREF => self.store(instr),
             Intrinsic::COPY_DEREF => {
-                let (to, from) = (self.pointer(self.f.src(instr, 0))?, self.pointer(self.f.src(instr, 1))?);
+                let (to, from) =
+                    (self.pointer(self.f.src(instr, 0))?, self.pointer(self.f.src(instr, 1))?);
                 self.code.op(Op::CopyMemory, &[to, from]);
                 Ok(())
             }
             Intrinsic::LOAD_PARAM => {
                 let n = self.f.index(instr, Index::PARAM_IDX).unwrap_or(0) as usize;
-                let Some(&id) = self.params.get(n) else { return Err(Error::invalid("a parameter that isn't there")) };
+                let Some(&id) = self.params.get(n) else {
+                    return Err(Error::invalid("a parameter that isn't there"));
+                };
                 self.set_id(instr.def(), id);
                 Ok(())
             }
@@ -232,7 +246,9 @@ impl Emit<'_, '_> {
         let ty = f.deref(pointer_def.instr()).map(|d| d.ty);
         let element = ty.and_then(|ty| self.w.module.types.element(ty));
         let memory = element.and_then(|ty| self.w.memory_value_type(ty));
-        let Some(memory) = memory else { return Err(Error::invalid("a masked store to no vector")) };
+        let Some(memory) = memory else {
+            return Err(Error::invalid("a masked store to no vector"));
+        };
         let base = self.pointer(pointer_def)?;
         let class = self.class_of_pointer(pointer_def);
         let scalar = self.w.value_type(memory);
@@ -350,7 +366,10 @@ impl Emit<'_, '_> {
     }
 
     fn scope(&mut self, value: u32) -> u32 {
-        let scope = (value as usize).checked_sub(1).and_then(|n| SCOPES.get(n)).unwrap_or(&spirv::Scope::Invocation);
+        let scope = (value as usize)
+            .checked_sub(1)
+            .and_then(|n| SCOPES.get(n))
+            .unwrap_or(&spirv::Scope::Invocation);
         self.w.u32_const(*scope as u32)
     }
 
@@ -361,7 +380,9 @@ impl Emit<'_, '_> {
             deburr_ir_core::TypeData::Image(image) => Some(image.sampled_type),
             _ => None,
         });
-        let Some(texel) = texel else { return Err(Error::invalid("an image operation on no image")) };
+        let Some(texel) = texel else {
+            return Err(Error::invalid("an image operation on no image"));
+        };
         let texel = self.w.ir_type(texel)?;
         let pointer_type = self.w.pointer_type(spirv::StorageClass::Image, texel);
         let pointer = self.pointer(image)?;
@@ -383,7 +404,12 @@ impl Emit<'_, '_> {
     }
 
     /// Operands outside the domain of a division: any value is right there, so the divisor becomes 1.
-    pub(super) fn guard(&mut self, form: &SpirvForm, instr: Instr, operands: &mut [u32]) -> Result<(), Error> {
+    pub(super) fn guard(
+        &mut self,
+        form: &SpirvForm,
+        instr: Instr,
+        operands: &mut [u32],
+    ) -> Result<(), Error> {
         let f = self.f;
         if !matches!(form.name, "UDiv" | "UMod" | "SDiv") {
             return Err(Error::unsupported(format!("`{}` outside its domain", form.name)));
@@ -394,7 +420,9 @@ impl Emit<'_, '_> {
         let all_ones = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
         let signed = form.name == "SDiv";
         let safe = |v: u64| v != 0 && !(signed && v == all_ones);
-        if f.constant(src.def()).is_some_and(|v| src.swizzle().iter(comps).all(|c| safe(v[usize::from(c)]))) {
+        if f.constant(src.def())
+            .is_some_and(|v| src.swizzle().iter(comps).all(|c| safe(v[usize::from(c)])))
+        {
             return Ok(());
         }
         let class = if signed { self.class(src.def()) } else { Class::Uint };
@@ -407,7 +435,8 @@ impl Emit<'_, '_> {
         self.code.op(Op::IEqual, &[bool_type, bad, operands[1], zero]);
         if signed {
             let (least, minus_one) = (splat(self.w, 1 << (bits - 1)), splat(self.w, all_ones));
-            let (is_least, is_minus_one, both, either) = (self.w.id(), self.w.id(), self.w.id(), self.w.id());
+            let (is_least, is_minus_one, both, either) =
+                (self.w.id(), self.w.id(), self.w.id(), self.w.id());
             self.code.op(Op::IEqual, &[bool_type, is_least, operands[0], least]);
             self.code.op(Op::IEqual, &[bool_type, is_minus_one, operands[1], minus_one]);
             self.code.op(Op::LogicalAnd, &[bool_type, both, is_least, is_minus_one]);
@@ -427,7 +456,9 @@ fn semantics(order: u32, modes: u32) -> u32 {
     let has = |flag: u32| order & flag != 0;
     let mut out = MemorySemantics::RELAXED;
     match (has(memory_semantics::ACQUIRE), has(memory_semantics::RELEASE)) {
-        _ if has(memory_semantics::SEQUENTIALLY_CONSISTENT) => out |= MemorySemantics::SEQUENTIALLY_CONSISTENT,
+        _ if has(memory_semantics::SEQUENTIALLY_CONSISTENT) => {
+            out |= MemorySemantics::SEQUENTIALLY_CONSISTENT
+        }
         (true, true) => out |= MemorySemantics::ACQUIRE_RELEASE,
         (true, false) => out |= MemorySemantics::ACQUIRE,
         (false, true) => out |= MemorySemantics::RELEASE,

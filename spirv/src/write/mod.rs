@@ -13,7 +13,8 @@ mod types;
 
 use crate::error::Error;
 use deburr_ir_core::{
-    Decoration, EntryPoint, Func, Function, ModeArg, Module, Modes, SpecConst, Stage, Type, TypeData, Var, Variable,
+    Decoration, EntryPoint, Func, Function, ModeArg, Modes, Module, SpecConst, Stage, Type,
+    TypeData, Var, Variable,
 };
 use out::{Names, Words};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -129,9 +130,18 @@ impl<'m> Writer<'m> {
         }
         self.module_variables()?;
         let header = self.preamble()?;
-        let version = u32::from(module.spirv.version.0) << 16 | u32::from(module.spirv.version.1) << 8;
+        let version =
+            u32::from(module.spirv.version.0) << 16 | u32::from(module.spirv.version.1) << 8;
         let mut words = vec![spirv::MAGIC_NUMBER, version, 0, self.next_id, 0];
-        for section in [&header, &entries, &modes, &self.names, &self.decorations, &self.globals, &self.functions] {
+        for section in [
+            &header,
+            &entries,
+            &modes,
+            &self.names,
+            &self.decorations,
+            &self.globals,
+            &self.functions,
+        ] {
             words.extend_from_slice(&section.0);
         }
         Ok(words)
@@ -275,7 +285,10 @@ impl<'m> Writer<'m> {
     fn is_handle(&self, ty: Type) -> bool {
         matches!(
             self.module.types[ty],
-            TypeData::Image(_) | TypeData::Sampler | TypeData::SampledImage { .. } | TypeData::AccelerationStructure
+            TypeData::Image(_)
+                | TypeData::Sampler
+                | TypeData::SampledImage { .. }
+                | TypeData::AccelerationStructure
         )
     }
 }

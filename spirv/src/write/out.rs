@@ -1,6 +1,8 @@
 //! Words of a binary: ids, sections, instructions.
 
-use rspirv::grammar::{CoreInstructionTable, GlslStd450InstructionTable};
+use rspirv::grammar::{
+    GLSL_STD_450_INSTRUCTION_TABLE, INSTRUCTION_TABLE as CORE_INSTRUCTION_TABLE,
+};
 use rustc_hash::FxHashMap;
 use spirv::Op;
 
@@ -45,8 +47,11 @@ pub(super) struct Names {
 impl Names {
     pub fn new() -> Self {
         Names {
-            core: CoreInstructionTable::iter().map(|i| (i.opname, i.opcode)).collect(),
-            glsl: GlslStd450InstructionTable::iter().map(|i| (i.opname, i.opcode as u32)).collect(),
+            core: CORE_INSTRUCTION_TABLE.iter().map(|i| (i.opname, i.opcode)).collect(),
+            glsl: GLSL_STD_450_INSTRUCTION_TABLE
+                .iter()
+                .map(|i| (i.opname, u32::from(i.opcode)))
+                .collect(),
         }
     }
 

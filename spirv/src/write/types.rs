@@ -3,7 +3,8 @@
 use super::Writer;
 use crate::error::Error;
 use deburr_ir_core::{
-    ArrayLen, Constant, Decoration, Dim, Modes, SpecArg, SpecConst, SpecValue, StructType, Type, TypeData, Var,
+    ArrayLen, Constant, Decoration, Dim, Modes, SpecArg, SpecConst, SpecValue, StructType, Type,
+    TypeData, Var,
 };
 use spirv::{Op, StorageClass};
 use std::str::FromStr;
@@ -33,7 +34,6 @@ pub(super) enum TypeKey {
     Matrix(u32, u8),
     Pointer(StorageClass, u32, u32),
     Function(Vec<u32>),
-    Ir(Type),
     Pair(u32),
 }
 
@@ -93,7 +93,9 @@ impl Writer<'_> {
 
     /// The struct of two equal members that carries, extended products and the like return.
     pub(super) fn pair_type(&mut self, member: u32) -> u32 {
-        self.type_once(TypeKey::Pair(member), |w, id| w.globals.op(Op::TypeStruct, &[id, member, member]))
+        self.type_once(TypeKey::Pair(member), |w, id| {
+            w.globals.op(Op::TypeStruct, &[id, member, member])
+        })
     }
 
     /// The class in which memory of this type holds its scalars.
@@ -192,7 +194,12 @@ impl Writer<'_> {
                 let format = spirv::ImageFormat::from_str(&image.format)
                     .map_err(|()| Error::unsupported(format!("image format `{}`", image.format)))?;
                 let id = self.id();
-                let flags = [image.depth.into(), image.arrayed.into(), image.multisampled.into(), image.sampled.into()];
+                let flags: [u32; 4] = [
+                    image.depth.into(),
+                    image.arrayed.into(),
+                    image.multisampled.into(),
+                    image.sampled.into(),
+                ];
                 let mut operands = vec![id, sampled, dim(image.dim) as u32];
                 operands.extend(flags);
                 operands.push(format as u32);
@@ -209,10 +216,15 @@ impl Writer<'_> {
             TypeData::AccelerationStructure => self.opaque(Op::TypeAccelerationStructureKHR),
             TypeData::RayQuery => self.opaque(Op::TypeRayQueryKHR),
             TypeData::Pointer { modes, pointee, stride } => {
-                let Some(pointee) = *pointee else { return Err(Error::invalid("a pointer type without pointee")) };
+                let Some(pointee) = *pointee else {
+                    return Err(Error::invalid("a pointer type without pointee"));
+                };
                 self.ir_pointer_type(ty, *modes, pointee, *stride)?
             }
-            TypeData::Bool | TypeData::Int { .. } | TypeData::Float { .. } | TypeData::Vector { .. } => {
+            TypeData::Bool
+            | TypeData::Int { .. }
+            | TypeData::Float { .. }
+            | TypeData::Vector { .. } => {
                 unreachable!("values have a type already")
             }
         };
@@ -231,7 +243,13 @@ impl Writer<'_> {
         })
     }
 
-    fn ir_pointer_type(&mut self, ty: Type, modes: Modes, pointee: Type, stride: u32) -> Result<u32, Error> {
+    fn ir_pointer_type(
+        &mut self,
+        ty: Type,
+        modes: Modes,
+        pointee: Type,
+        stride: u32,
+    ) -> Result<u32, Error> {
         let class = self.class_of(modes, pointee);
         let pointee = self.part(pointee)?;
         if let Some(&id) = self.forward.get(&ty) {
@@ -254,7 +272,13 @@ impl Writer<'_> {
         }
     }
 
-    fn array_type(&mut self, _ty: Type, elem: Type, len: ArrayLen, stride: u32) -> Result<u32, Error> {
+    fn array_type(
+        &mut self,
+        _ty: Type,
+        elem: Type,
+        len: ArrayLen,
+        stride: u32,
+    ) -> Result<u32, Error> {
         let elem = self.part(elem)?;
         let id = match len {
             ArrayLen::Runtime => {
@@ -299,7 +323,11 @@ impl Writer<'_> {
                 self.decorate_member(id, n, spirv::Decoration::Offset, &[offset]);
             }
             if let Some(stride) = member.matrix_stride {
-                let major = if member.row_major { spirv::Decoration::RowMajor } else { spirv::Decoration::ColMajor };
+                let major = if member.row_major {
+                    spirv::Decoration::RowMajor
+                } else {
+                    spirv::Decoration::ColMajor
+                };
                 self.decorate_member(id, n, major, &[]);
                 self.decorate_member(id, n, spirv::Decoration::MatrixStride, &[stride]);
             }
@@ -316,14 +344,25 @@ impl Writer<'_> {
         self.decorations.op(Op::Decorate, &operands);
     }
 
-    fn decorate_member(&mut self, id: u32, member: u32, decoration: spirv::Decoration, args: &[u32]) {
+    fn decorate_member(
+        &mut self,
+        id: u32,
+        member: u32,
+        decoration: spirv::Decoration,
+        args: &[u32],
+    ) {
         let mut operands = vec![id, member, decoration as u32];
         operands.extend_from_slice(args);
         self.decorations.op(Op::MemberDecorate, &operands);
     }
 
     /// A decoration as it was read.
-    pub(super) fn decorate_kept(&mut self, id: u32, member: Option<u32>, kept: &Decoration) -> Result<(), Error> {
+    pub(super) fn decorate_kept(
+        &mut self,
+        id: u32,
+        member: Option<u32>,
+        kept: &Decoration,
+    ) -> Result<(), Error> {
         let decoration = spirv::Decoration::from_str(&kept.name)
             .map_err(|()| Error::unsupported(format!("decoration `{}`", kept.name)))?;
         match member {
@@ -354,10 +393,16 @@ impl Writer<'_> {
             match (ty.class, ty.bits) {
                 (Class::Bool, _) if value != 0 => self.globals.op(Op::ConstantTrue, &[type_id, id]),
                 (Class::Bool, _) => self.globals.op(Op::ConstantFalse, &[type_id, id]),
-                (_, 64) => self.globals.op(Op::Constant, &[type_id, id, value as u32, (value >> 32) as u32]),
+                (_, 64) => self
+                    .globals
+                    .op(Op::Constant, &[type_id, id, value as u32, (value >> 32) as u32]),
                 // Narrow signed integers are sign-extended to the word.
-                (Class::Sint, 8) => self.globals.op(Op::Constant, &[type_id, id, value as u8 as i8 as u32]),
-                (Class::Sint, 16) => self.globals.op(Op::Constant, &[type_id, id, value as u16 as i16 as u32]),
+                (Class::Sint, 8) => {
+                    self.globals.op(Op::Constant, &[type_id, id, value as u8 as i8 as u32])
+                }
+                (Class::Sint, 16) => {
+                    self.globals.op(Op::Constant, &[type_id, id, value as u16 as i16 as u32])
+                }
                 _ => self.globals.op(Op::Constant, &[type_id, id, value as u32]),
             }
             id
@@ -419,7 +464,8 @@ impl Writer<'_> {
         for (n, part) in parts.iter().enumerate() {
             let types = &self.module.types;
             let part_ty = types.member(ty, n as u32).or_else(|| types.element(ty));
-            let part_ty = part_ty.ok_or_else(|| Error::invalid("a composite of more parts than its type has"))?;
+            let part_ty = part_ty
+                .ok_or_else(|| Error::invalid("a composite of more parts than its type has"))?;
             spec |= matches!(part, Constant::Spec(_));
             ids.push(self.initialiser(part_ty, part)?);
         }
@@ -437,19 +483,25 @@ impl Writer<'_> {
         let id = match &data.value {
             SpecValue::Scalar { id: spec_id, default } => {
                 let id = self.id();
-                let value = self.memory_value_type(data.ty).ok_or_else(|| Error::invalid("a scalar of no scalar type"))?;
+                let value = self
+                    .memory_value_type(data.ty)
+                    .ok_or_else(|| Error::invalid("a scalar of no scalar type"))?;
                 match (value.class, value.bits) {
-                    (Class::Bool, _) if *default != 0 => self.globals.op(Op::SpecConstantTrue, &[type_id, id]),
+                    (Class::Bool, _) if *default != 0 => {
+                        self.globals.op(Op::SpecConstantTrue, &[type_id, id])
+                    }
                     (Class::Bool, _) => self.globals.op(Op::SpecConstantFalse, &[type_id, id]),
                     (_, 64) => {
                         let words = [type_id, id, *default as u32, (*default >> 32) as u32];
                         self.globals.op(Op::SpecConstant, &words);
                     }
                     (Class::Sint, 8) => {
-                        self.globals.op(Op::SpecConstant, &[type_id, id, *default as u8 as i8 as u32]);
+                        self.globals
+                            .op(Op::SpecConstant, &[type_id, id, *default as u8 as i8 as u32]);
                     }
                     (Class::Sint, 16) => {
-                        self.globals.op(Op::SpecConstant, &[type_id, id, *default as u16 as i16 as u32]);
+                        self.globals
+                            .op(Op::SpecConstant, &[type_id, id, *default as u16 as i16 as u32]);
                     }
                     _ => self.globals.op(Op::SpecConstant, &[type_id, id, *default as u32]),
                 }
@@ -468,7 +520,8 @@ impl Writer<'_> {
             }
             SpecValue::Op { opcode, args } => {
                 let op = self.instructions.core(opcode);
-                let op = op.ok_or_else(|| Error::unsupported(format!("constant operation `{opcode}`")))?;
+                let op =
+                    op.ok_or_else(|| Error::unsupported(format!("constant operation `{opcode}`")))?;
                 let mut operands = vec![op as u32];
                 for arg in args {
                     operands.push(match arg {
@@ -494,7 +547,10 @@ impl Writer<'_> {
     /// Storage class of memory of these modes and type.
     pub(super) fn class_of(&self, modes: Modes, pointee: Type) -> StorageClass {
         match &self.module.types[pointee] {
-            TypeData::Struct(s) if modes == Modes::SSBO && s.decorations.iter().any(|d| d.name == "BufferBlock") => {
+            TypeData::Struct(s)
+                if modes == Modes::SSBO
+                    && s.decorations.iter().any(|d| d.name == "BufferBlock") =>
+            {
                 StorageClass::Uniform
             }
             TypeData::Array { elem, .. } if modes == Modes::SSBO => self.class_of(modes, *elem),
