@@ -4,3 +4,4 @@
 
 pub mod accept;
 pub mod oracle;
+pub mod reference;
