@@ -1,7 +1,9 @@
 //! Laws that every opcode of the table keeps when it is folded, and the decisions of docs/book/semantics.md by example.
 
-use deburr_ir_core::fold::{Denorm, FloatEnv, Rounding, Shadow, fold, fold_shadowed};
-use deburr_ir_core::{AluInfo, AluOp, AluProps, AluType, BaseType};
+use deburr_ir_core::fold::{
+    Denorm, FloatEnv, Rounding, Shadow, broken_promises, fold, fold_shadowed,
+};
+use deburr_ir_core::{AluInfo, AluOp, AluProps, AluType, BaseType, Flags};
 
 const STRICT: FloatEnv = FloatEnv::uniform(Denorm::Keep, Rounding::Rte);
 
@@ -589,4 +591,42 @@ fn shadows_follow_the_values() {
     assert_eq!(shadow("pack_half_2x16_split", &[(nan, clean), (0, clean)]), FREE);
     assert_eq!(shadow("vec2", &[(1, clean), (2, FREE)]), Shadow { free: 2, nan: 0 });
     assert_eq!(shadow("vec2", &[(nan, NAN), (2, clean)]), Shadow { free: 0, nan: 1 });
+}
+
+/// Broken promises are seen where they are broken.
+#[test]
+fn promises_by_example() {
+    #[track_caller]
+    fn broken(name: &str, flags: Flags, bits: u8, srcs: &[&[u64]], expect: u16) {
+        let info = op(name).builtin().unwrap();
+        let comps = if info.output.comps == 0 { srcs[0].len() as u8 } else { info.output.comps };
+        let mut out = [0; 16];
+        fold(op(name), bits, comps, srcs, &STRICT, &mut out).unwrap();
+        let got = broken_promises(info, flags, (bits, comps), srcs, &STRICT, &out);
+        assert_eq!(got, expect, "{name}@{bits} {flags:?} of {srcs:x?}");
+    }
+    broken("ishl", Flags::DOM, 32, &[&[1, 1], &[31, 32]], 2);
+    broken("ishl", Flags::empty(), 32, &[&[1, 1], &[31, 32]], 0);
+    broken("ishl", Flags::NSW, 8, &[&[0x40, 0x3f], &[1, 1]], 1);
+    broken("ishl", Flags::NUW, 8, &[&[0x80, 0x40], &[1, 1]], 1);
+    broken("iadd", Flags::NSW, 8, &[&[127, 127, 0x80], &[1, 0, 0xff]], 0b101);
+    broken("iadd", Flags::NUW, 8, &[&[255, 254], &[1, 1]], 1);
+    broken("isub", Flags::NSW, 8, &[&[0x80, 0], &[1, 0x80]], 0b11);
+    broken("isub", Flags::NUW, 64, &[&[0, 1], &[1, 1]], 1);
+    broken("imul", Flags::NSW, 16, &[&[0x4000, 0x8000, 0xffff], &[2, 0xffff, 0xffff]], 0b011);
+    broken("imul", Flags::NUW, 16, &[&[0x100, 0xff], &[0x100, 0x100]], 1);
+    broken("ineg", Flags::NSW, 32, &[&[0x8000_0000, 1]], 1);
+    broken("idiv", Flags::DOM, 8, &[&[0x80, 5, 5], &[0xff, 0, 5]], 0b011);
+    broken(
+        "f2u8",
+        Flags::DOM,
+        32,
+        &[&[0x437f_ffff, 0x4380_0000, 0x7fc0_0000, 0xbf00_0000]],
+        0b0110,
+    );
+    broken("f2i64", Flags::DOM, 16, &[&[0x7bff, 0x7c00]], 2);
+    broken("vec_insert4", Flags::DOM, 8, &[&[1, 2, 3, 4], &[9], &[4]], 0b1111);
+    broken("fadd", Flags::NNAN, 32, &[&[0x7fc0_0000, 0x7f80_0000], &[0, 0]], 1);
+    broken("fadd", Flags::NINF, 32, &[&[0x7f7f_ffff, 0x7f80_0000], &[0x7f7f_ffff, 0]], 0b11);
+    broken("fdot2", Flags::NNAN, 16, &[&[0x7c00, 0], &[0, 0]], 1);
 }
