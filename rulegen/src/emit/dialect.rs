@@ -1,6 +1,6 @@
 //! A dialect: a user's own opcodes and intrinsics, as one module that their crate includes.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Literal, Punct, Spacing, TokenStream, TokenTree};
 use quote::quote;
 
 use super::intrinsics::{index_const, index_info};
@@ -24,6 +24,17 @@ pub fn dialect(tables: &Tables, options: &DialectOptions) -> String {
     let krate = options.path.tokens();
     let name = &options.name;
     let mut out = Output::new(&format!("The dialect {name}."));
+    out.item(
+        None,
+        &quote! {
+            #[allow(unused_imports, reason = "a dialect need not have an entry of every kind")]
+            use #krate::{
+                AluInfo, AluOp, AluProps, AluType, BaseType, Builder, Convergent, Def, Divergence, FormDir, Index,
+                IndexInfo, IndexKind, Instr, Intrinsic, IntrinsicFlags, IntrinsicForm, IntrinsicInfo, MemoryEffect,
+                Modes, Outside, Shape, SpirvForm
+            };
+        },
+    );
     let first = usize::from(options.first);
     let ops = tables.ops.iter().enumerate().map(|(slot, op)| {
         let (name, id, doc) =
@@ -32,7 +43,7 @@ pub fn dialect(tables: &Tables, options: &DialectOptions) -> String {
     });
     out.item(
         None,
-        &module("op", "Ids of the dialect's opcodes.", &quote!(use #krate::AluOp; #(#ops)*)),
+        &module("op", "Ids of the dialect's opcodes.", &quote!(use super::AluOp; #(#ops)*)),
     );
     let ids = tables.intrinsics.iter().enumerate().map(|(slot, intrinsic)| {
         let (name, id, doc) =
@@ -44,7 +55,7 @@ pub fn dialect(tables: &Tables, options: &DialectOptions) -> String {
         &module(
             "intrinsic",
             "Ids of the dialect's intrinsics.",
-            &quote!(use #krate::Intrinsic; #(#ids)*),
+            &quote!(use super::Intrinsic; #(#ids)*),
         ),
     );
     let indices = tables.indices.iter().enumerate().map(|(slot, index)| {
@@ -58,11 +69,12 @@ pub fn dialect(tables: &Tables, options: &DialectOptions) -> String {
         &module(
             "index",
             "Ids of the dialect's const indices.",
-            &quote!(use #krate::Index; #(#indices)* #(#values)*),
+            &quote!(use super::Index; #(#indices)* #(#values)*),
         ),
     );
     out.text.push_str(&format!(
-        "\n/// Folders of the dialect's opcodes.\npub mod fold {{\n{}}}\n",
+        "\n/// Folders of the dialect's opcodes.\n#[allow(clippy::all, unused_parens, unused_braces, \
+         unused_imports, reason = \"generated\")]\npub mod fold {{\n{}}}\n",
         fold::fold(tables, options.path)
     ));
     let own = |name: &str| match tables.index(name) {
@@ -72,9 +84,6 @@ pub fn dialect(tables: &Tables, options: &DialectOptions) -> String {
         }
         None => index_const(name),
     };
-    let op_imports = opcodes::imports(&krate);
-    let intrinsic_imports = intrinsics::imports(&krate);
-    let _ = (op_imports, intrinsic_imports);
     let statics = [
         (
             quote!(ALU: &[AluInfo]),
@@ -110,11 +119,43 @@ pub fn dialect(tables: &Tables, options: &DialectOptions) -> String {
             };
         },
     );
-    let _ = ident;
+    let methods = methods(tables);
+    let declarations = methods.iter().cloned().map(declaration);
+    if tables.intrinsics.iter().any(|i| i.dest.is_some()) {
+        out.item(None, &intrinsics::shape());
+    }
+    out.item(
+        None,
+        &quote! {
+            #[doc = "Builder methods of the dialect's opcodes and intrinsics."]
+            #[allow(dead_code, reason = "generated for a crate that need not use all of it")]
+            pub trait Build { #(#declarations)* }
+        },
+    );
+    out.item(None, &quote!(impl Build for Builder<'_> { #(#methods)* }));
     out.finish()
+}
+
+fn methods(tables: &Tables) -> Vec<TokenStream> {
+    let none = TokenStream::new();
+    let ops = tables.ops.iter().map(|op| opcodes::method(op, &none, &quote!(op)));
+    let own = quote!(intrinsic);
+    ops.chain(tables.intrinsics.iter().map(|i| intrinsics::method(i, &none, &own))).collect()
+}
+
+/// A method without its body, as a trait declares it.
+fn declaration(method: TokenStream) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = method.into_iter().collect();
+    tokens.pop();
+    tokens.push(Punct::new(';', Spacing::Alone).into());
+    tokens.into_iter().collect()
 }
 
 fn module(name: &str, doc: &str, body: &TokenStream) -> TokenStream {
     let name = ident(name);
-    quote!(#[doc = #doc] pub mod #name { #body })
+    quote! {
+        #[doc = #doc]
+        #[allow(dead_code, unused_imports, reason = "generated for a crate that need not use all of it")]
+        pub mod #name { #body }
+    }
 }

@@ -102,7 +102,7 @@ pub fn intrinsics(tables: &Tables) -> String {
     out.item(None, &shape());
     let accessors = tables.indices.iter().map(accessor);
     out.item(None, &quote!(impl crate::Function { #(#accessors)* }));
-    let methods = tables.intrinsics.iter().map(|i| method(i, &quote!(pub)));
+    let methods = tables.intrinsics.iter().map(|i| method(i, &quote!(pub), &quote!(Intrinsic)));
     out.item(None, &quote!(impl crate::Builder<'_> { #(#methods)* }));
     out.finish()
 }
@@ -331,8 +331,12 @@ fn source(k: usize) -> proc_macro2::Ident {
 }
 
 /// A builder method: components and bit size where the sources don't give them, sources, const indices that differ from
-/// their defaults.
-pub(super) fn method(intrinsic: &IntrinsicDef, visibility: &TokenStream) -> TokenStream {
+/// their defaults. `owner` has the constant.
+pub(super) fn method(
+    intrinsic: &IntrinsicDef,
+    visibility: &TokenStream,
+    owner: &TokenStream,
+) -> TokenStream {
     let (name, id) = (ident(&intrinsic.name), constant(&intrinsic.name));
     let mut doc = intrinsic.doc.clone();
     let mut params = Vec::new();
@@ -388,7 +392,7 @@ pub(super) fn method(intrinsic: &IntrinsicDef, visibility: &TokenStream) -> Toke
         ));
         quote!(indices)
     };
-    let build = quote!(self.intrinsic_with(Intrinsic::#id, #shape, #sources, #indices));
+    let build = quote!(self.intrinsic_with(#owner::#id, #shape, #sources, #indices));
     let (result, build) = match intrinsic.dest {
         Some(_) => (quote!(Def), quote!(#build.def())),
         None => (quote!(Instr), build),

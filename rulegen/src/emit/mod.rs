@@ -27,7 +27,7 @@ use crate::tables::Place;
 pub enum CratePath {
     /// From inside of it: `crate`.
     Inside,
-    /// From another crate: `::deburr_ir_core`.
+    /// From another crate: `deburr_ir_core`.
     Outside,
 }
 
@@ -36,7 +36,7 @@ impl CratePath {
     pub fn tokens(self) -> TokenStream {
         match self {
             CratePath::Inside => quote!(crate),
-            CratePath::Outside => quote!(::deburr_ir_core),
+            CratePath::Outside => quote!(deburr_ir_core),
         }
     }
 }

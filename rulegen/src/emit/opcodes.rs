@@ -68,7 +68,7 @@ pub fn opcodes(tables: &Tables) -> String {
             pub const SEMANTICS_VERSION: u32 = #version;
         ),
     );
-    let methods = tables.ops.iter().map(|op| method(op, &quote!(pub)));
+    let methods = tables.ops.iter().map(|op| method(op, &quote!(pub), &quote!(AluOp)));
     out.item(None, &quote!(impl crate::Builder<'_> { #(#methods)* }));
     out.finish()
 }
@@ -236,8 +236,8 @@ fn form(form: &OpForm, exact: &TokenStream) -> TokenStream {
     }
 }
 
-/// A builder method. Component count and bit size of the result follow from the operands.
-pub(super) fn method(op: &OpDef, visibility: &TokenStream) -> TokenStream {
+/// A builder method. Component count and bit size of the result follow from the operands; `owner` has the constant.
+pub(super) fn method(op: &OpDef, visibility: &TokenStream, owner: &TokenStream) -> TokenStream {
     let (name, id, doc) = (ident(&op.name), constant(&op.name), op_doc(op));
     let count = op.sig.inputs.len();
     if count > MAX_PARAMS {
@@ -245,7 +245,7 @@ pub(super) fn method(op: &OpDef, visibility: &TokenStream) -> TokenStream {
         return quote! {
             #[doc = #doc]
             #visibility fn #name(&mut self, srcs: [Def; #count]) -> Def {
-                self.alu(AluOp::#id, &srcs)
+                self.alu(#owner::#id, &srcs)
             }
         };
     }
@@ -253,7 +253,7 @@ pub(super) fn method(op: &OpDef, visibility: &TokenStream) -> TokenStream {
     quote! {
         #[doc = #doc]
         #visibility fn #name(&mut self, #(#operands: Def),*) -> Def {
-            self.alu(AluOp::#id, &[#(#operands),*])
+            self.alu(#owner::#id, &[#(#operands),*])
         }
     }
 }
