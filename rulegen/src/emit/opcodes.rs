@@ -50,12 +50,12 @@ pub fn opcodes(tables: &Tables) -> String {
                 }
                 #[doc = "The built-in opcode of that name."]
                 pub fn from_name(name: &str) -> Option<AluOp> {
-                    let slot = ALU_BY_NAME.binary_search_by_key(&name, |(name, _)| name).ok()?;
+                    let slot = ALU_BY_NAME.binary_search_by_key(&name, |entry| entry.0).ok()?;
                     Some(AluOp(ALU_BY_NAME[slot].1))
                 }
                 #[doc = "Every built-in opcode, in the table's order."]
                 pub fn all() -> impl ExactSizeIterator<Item = AluOp> {
-                    (0..#count).map(|id: u16| AluOp(id))
+                    (0..#count).map(AluOp)
                 }
             }
         },
