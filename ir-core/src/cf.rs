@@ -469,6 +469,68 @@ impl Function {
         }
     }
 
+    // ---- construction ------------------------------------------------------------------------------
+
+    /// The block that ends a list; `None` while the list is empty or ends with another node.
+    pub(crate) fn last_list_block(&self, list: CfList) -> Option<Block> {
+        match self.node_kind(self.lists[list.index()].last.get()?) {
+            NodeKind::Block(block) => Some(block),
+            NodeKind::If { .. } | NodeKind::Loop { .. } | NodeKind::Once { .. } => None,
+        }
+    }
+
+    /// A list without nodes and owner.
+    pub(crate) fn raw_list(&mut self) -> CfList {
+        self.new_list(None)
+    }
+
+    /// Appends a new block to a list, without edges.
+    pub(crate) fn append_block(&mut self, list: CfList) -> Block {
+        let node = self.new_block_node(list);
+        self.link_last(list, node);
+        self.node_block(node.into())
+    }
+
+    /// Appends a node to a list and makes it the owner of its lists, without edges.
+    pub(crate) fn append_node(&mut self, list: CfList, kind: NodeKind) -> Node {
+        let node = self.new_node(kind, list);
+        self.link_last(list, node);
+        for inner in self.child_lists(node) {
+            self.lists[inner.index()].owner = node.into();
+        }
+        node
+    }
+
+    /// Gives an `if` its condition; the use is in no use list yet.
+    pub(crate) fn raw_condition(&mut self, node: Node, condition: Def) {
+        let id = UseId(self.uses.len() as u32);
+        self.uses.push(crate::instr::Use::new(
+            condition,
+            crate::instr::User::If(node),
+            crate::instr::Swizzle::IDENTITY,
+        ));
+        self.nodes[node.index()].condition = id.into();
+    }
+
+    /// Makes the edges of a body that has none, from the tree alone: phis are taken as they are.
+    pub(crate) fn compute_edges(&mut self) {
+        let mut work = vec![self.start_block()];
+        let mut seen = vec![false; self.blocks.len()];
+        seen[self.start_block().index()] = true;
+        while let Some(block) = work.pop() {
+            let succs = self.structural_successors(block);
+            self.blocks[block.index()].succs = succs.map(PackedOption::from);
+            for succ in succs.into_iter().flatten() {
+                if !self.preds(succ).contains(&block) {
+                    self.blocks[succ.index()].preds.push(block);
+                }
+                if !std::mem::replace(&mut seen[succ.index()], true) {
+                    work.push(succ);
+                }
+            }
+        }
+    }
+
     // ---- edits --------------------------------------------------------------------------------------
 
     fn new_block(&mut self) -> Block {

@@ -152,6 +152,20 @@ impl Function {
         instr
     }
 
+    /// Creates an instruction whose sources are in no use list; [`Function::link_use`] follows for each of them.
+    pub(crate) fn create_unlinked(
+        &mut self,
+        init: InstrInit<'_>,
+        shape: Shape,
+        srcs: &[(Def, Swizzle)],
+    ) -> Instr {
+        let instr = self.create(init, shape, &[]);
+        self.header_mut(instr).num_srcs = srcs.len() as u16;
+        self.uses
+            .extend(srcs.iter().map(|&(def, swizzle)| Use::new(def, User::Instr(instr), swizzle)));
+        instr
+    }
+
     fn store_payload(&mut self, init: InstrInit<'_>) -> (InstrKind, u16, u32) {
         match init {
             InstrInit::Alu(op) => (InstrKind::Alu, op.0, 0),
@@ -624,6 +638,12 @@ impl Function {
 
     fn placed_block(&self, instr: Instr) -> Block {
         self.block_of(instr).expect("a cursor stands at an instruction that is in a block")
+    }
+
+    /// Puts an instruction of any kind at the end of a block, without a look at edges.
+    pub(crate) fn place_last(&mut self, instr: Instr, block: Block) {
+        let last = self.last_instr(block);
+        self.place(instr, block, last, None);
     }
 
     pub(crate) fn place(

@@ -16,6 +16,7 @@ mod instr;
 mod intrinsic;
 mod module;
 mod op;
+mod parse;
 mod print;
 mod table;
 mod types;
@@ -43,6 +44,7 @@ pub use module::{
 pub use op::{
     AluInfo, AluOp, AluProps, AluType, BaseType, Convergent, FormDir, Outside, SpirvForm,
 };
+pub use parse::{ParseError, parse, parse_with};
 pub use print::ShowFunction;
 pub use table::index;
 pub use table::intrinsics::{INDEX_INFO, INTRINSIC_INFO};

@@ -15,7 +15,7 @@ use crate::types::{Dim, TypeData};
 use std::fmt::{Formatter, Result, Write};
 
 /// Names of the base type of a texture's result.
-pub(crate) const DEST_TYPES: &[(&str, u8)] = &[("float", 0), ("int", 1), ("uint", 2)];
+pub(crate) const DEST_TYPES: &[(&'static str, u8)] = &[("float", 0), ("int", 1), ("uint", 2)];
 
 /// Longest path of a deref that is spelt out in a comment.
 const MAX_PATH: usize = 12;
@@ -42,8 +42,10 @@ impl Numbers {
         let mut defs = vec![NONE; f.instr_capacity()];
         let mut blocks = vec![NONE; f.block_capacity()];
         let mut next = 0;
-        for (n, block) in f.blocks().enumerate() {
-            blocks[block.index()] = n as u32;
+        let mut next_block = 0;
+        for block in f.blocks().filter(|&b| !is_omitted(f, b)) {
+            blocks[block.index()] = next_block;
+            next_block += 1;
             for instr in f.instrs(block) {
                 if f.def(instr).is_some() {
                     defs[instr.index()] = next;
@@ -225,6 +227,19 @@ impl Printer<'_> {
                 Ok(())
             }
         }
+    }
+}
+
+/// Whether a block is the whole of a continue list that is not printed.
+fn is_omitted(f: &Function, block: Block) -> bool {
+    if f.first_instr(block).is_some() {
+        return false;
+    }
+    match f.block_node(block).and_then(|node| f.parent(node)).map(|node| f.node_kind(node)) {
+        Some(NodeKind::Loop { body, continue_list }) => {
+            f.first_block(continue_list) == block && is_default_continue(f, body, continue_list)
+        }
+        _ => false,
     }
 }
 

@@ -176,10 +176,12 @@ fn type_labels(types: &TypeTable) -> Vec<Option<Label>> {
         declared[ty.index()] = h > 4;
         height[ty.index()] = if h > 4 { 0 } else { h };
     }
-    let names = types.iter().map(|(_, data)| match data {
+    // Numbers count the declared types alone, so that reading and printing again gives the same ones.
+    let names = types.iter().filter(|(ty, _)| declared[ty.index()]).map(|(_, data)| match data {
         TypeData::Struct(s) => s.name.as_str(),
         _ => "",
     });
-    let all = labels(names, TYPE, &mut FxHashSet::default(), |n| !is_type_keyword(n));
-    all.into_iter().zip(declared).map(|(label, declared)| declared.then_some(label)).collect()
+    let allowed = |name: &str| !is_type_keyword(name);
+    let mut all = labels(names, TYPE, &mut FxHashSet::default(), allowed).into_iter();
+    declared.into_iter().map(|declared| if declared { all.next() } else { None }).collect()
 }

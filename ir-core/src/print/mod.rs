@@ -12,6 +12,8 @@ use crate::module::Module;
 use labels::ModuleLabels;
 use std::fmt::{Display, Formatter, Result};
 
+pub(crate) use body::DEST_TYPES;
+
 /// Writes text, with the labels of the module where there is one.
 struct Printer<'m> {
     module: Option<&'m Module>,
