@@ -587,6 +587,8 @@ fn shadows_follow_the_values() {
     assert_eq!(shadow("fneg", &[(nan, NAN)]), NAN);
     assert_eq!(shadow("fisnan", &[(nan, NAN)]), clean);
     assert_eq!(shadow("fmin", &[(nan, NAN), (0, clean)]), clean);
+    assert_eq!(shadow("fcsel", &[(1, clean), (nan, NAN), (0, clean)]), NAN);
+    assert_eq!(shadow("fcsel", &[(0, clean), (nan, NAN), (0, clean)]), clean);
     assert_eq!(shadow("iadd", &[(nan, NAN), (0, clean)]), FREE);
     assert_eq!(shadow("pack_half_2x16_split", &[(nan, clean), (0, clean)]), FREE);
     assert_eq!(shadow("vec2", &[(1, clean), (2, FREE)]), Shadow { free: 2, nan: 0 });

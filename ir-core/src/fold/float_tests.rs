@@ -3,6 +3,12 @@
 use super::*;
 use Rounding::{Rte, Rtz};
 
+/// A count of random cases: a fifth of the full one, or the share that `DEBURR_CASES` asks for.
+fn cases(full: u32) -> u32 {
+    let share = std::env::var("DEBURR_CASES").ok().and_then(|v| v.parse().ok()).unwrap_or(0.2);
+    (f64::from(full) * share).ceil() as u32
+}
+
 /// xorshift64*, seeded; half of the patterns are near the corners of the format.
 struct Patterns(u64);
 
@@ -120,7 +126,7 @@ fn every_half_converts_rounds_and_has_a_root() {
 fn sums_products_and_quotients_of_halves() {
     let halves = Halves::new();
     let mut random = Patterns(1);
-    for _ in 0..400_000 {
+    for _ in 0..cases(400_000) {
         let (a, b, c) = (random.float(16), random.float(16), random.float(16));
         let (x, y, z) = (halves.of(a), halves.of(b), halves.of(c));
         for rounding in [Rte, Rtz] {
@@ -147,7 +153,7 @@ fn sums_products_and_quotients_of_halves() {
 #[test]
 fn software_agrees_with_hardware_to_nearest() {
     let mut random = Patterns(2);
-    for _ in 0..300_000 {
+    for _ in 0..cases(300_000) {
         let (a, b, c) = (random.float(32), random.float(32), random.float(32));
         let [x, y, z] = [a, b, c].map(|p| f32::from_bits(p as u32));
         let expect = |v: f32| canonical_nan(32, v.to_bits().into());
@@ -188,7 +194,7 @@ fn toward_zero(w: u32, a: u64) -> u64 {
 #[test]
 fn toward_zero_never_exceeds_the_exact_result() {
     let mut random = Patterns(3);
-    for _ in 0..300_000 {
+    for _ in 0..cases(300_000) {
         let (a, b) = (random.float(64), random.float(64));
         let (x, y) = (f64::from_bits(a), f64::from_bits(b));
         // The residual of a product or quotient is exact away from overflow and underflow, and says on which side the
@@ -235,7 +241,7 @@ fn single_toward_zero_is_the_wide_result_cut_off() {
         let near_bits = u64::from(near.to_bits());
         if f64::from(near).abs() > v.abs() { toward_zero(32, near_bits) } else { near_bits }
     };
-    for _ in 0..300_000 {
+    for _ in 0..cases(300_000) {
         let (a, b) = (random.float(32), random.float(32));
         let (x, y) = (f64::from(f32::from_bits(a as u32)), f64::from(f32::from_bits(b as u32)));
         assert_eq!(mul(32, a, b, Rtz), cut(x * y), "{a:#x} * {b:#x}");
@@ -252,7 +258,7 @@ fn single_toward_zero_is_the_wide_result_cut_off() {
 fn fma_toward_zero_is_at_most_one_step_from_nearest() {
     let mut random = Patterns(5);
     for w in [16, 32, 64] {
-        for _ in 0..100_000 {
+        for _ in 0..cases(100_000) {
             let (a, b, c) = (random.float(w), random.float(w), random.float(w));
             let (near, cut) = (fma(w, a, b, c, Rte), fma(w, a, b, c, Rtz));
             assert!(cut == near || cut == toward_zero(w, near), "{a:#x} {b:#x} {c:#x}");
@@ -270,7 +276,7 @@ fn fma_toward_zero_is_at_most_one_step_from_nearest() {
 #[test]
 fn integers_round_like_the_host() {
     let mut random = Patterns(6);
-    for _ in 0..200_000 {
+    for _ in 0..cases(200_000) {
         let shift = random.next() % 64;
         let i = random.next() >> shift;
         assert_eq!(from_integer(64, false, i, Rte), (i as f64).to_bits());
@@ -306,7 +312,7 @@ fn integers_round_like_the_host() {
 fn scaling_and_splitting_undo_each_other() {
     let mut random = Patterns(7);
     for w in [16, 32, 64] {
-        for _ in 0..50_000 {
+        for _ in 0..cases(50_000) {
             let a = random.float(w);
             let Some((significand, exponent)) = split(w, a) else { continue };
             let magnitude = significand & !sign_bit(w);

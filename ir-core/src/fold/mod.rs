@@ -205,10 +205,8 @@ fn inherit(op: AluOp, info: &AluInfo, comp: usize, srcs: &[(&[u64], Shadow)]) ->
         result.free |= shadow.free & read != 0;
         let nan = shadow.nan & read != 0;
         match ty.base {
-            BaseType::Float => {
-                let computes = info.props.contains(AluProps::FLOAT);
-                result.nan |= nan && !computes && info.output.base == BaseType::Float;
-            }
+            // Arithmetic that gives NaN gives one of its own; what passes an operand on passes its freedom on too.
+            BaseType::Float => result.nan |= nan && info.output.base == BaseType::Float,
             _ if moves => result.nan |= nan,
             _ => result.free |= nan,
         }
