@@ -2,9 +2,10 @@
 //! What differs is listed in the constants below with its reason; an unlisted difference fails, and so does a
 //! listed one that is no longer there.
 
+use deburr_ir_core::{AluOp, AluProps, Intrinsic, IntrinsicFlags};
 use deburr_rulegen::reference;
 use deburr_rulegen::tables::{IndexKind, TableFile, Tables};
-use rspirv::grammar::{INSTRUCTION_TABLE, ext_inst_table};
+use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind, OperandQuantifier, ext_inst_table};
 use rspirv::spirv;
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
@@ -403,6 +404,92 @@ fn spirv_names_exist() {
         }
     }
     assert_none(&unknown);
+}
+
+/// The operands of an intrinsic's forms are of the kinds that the grammar wants, and as many.
+#[test]
+fn spirv_operands_fit_the_grammar() {
+    let mut wrong = Vec::new();
+    for intrinsic in &load().intrinsics {
+        for form in intrinsic.spirv.iter().filter(|f| !f.ext) {
+            let sources: String =
+                ('a'..).take(intrinsic.srcs.len()).flat_map(|c| [c, ' ']).collect();
+            let args = if form.args.is_empty() { sources.trim() } else { &form.args };
+            let mut args: Vec<&str> = args.split_whitespace().collect();
+            if form.name == "ArrayLength" {
+                // The deref of the array is two operands here: the pointer to its struct and the member's number.
+                args.push("0");
+            }
+            if intrinsic.name.starts_with("image_deref_atomic") {
+                // Image, coordinates and sample are the operands of the texel pointer, which is one here.
+                args.drain(1..3);
+            }
+            let instr = INSTRUCTION_TABLE.iter().find(|i| i.opname == form.name);
+            let operands = instr.map_or(&[][..], |i| i.operands).iter();
+            let result = [OperandKind::IdResultType, OperandKind::IdResult];
+            let operands: Vec<_> = operands.filter(|o| !result.contains(&o.kind)).collect();
+            let required =
+                operands.iter().filter(|o| o.quantifier == OperandQuantifier::One).count();
+            let name = format!("{} as Op{} {}", intrinsic.name, form.name, args.join(" "));
+            if args.len() < required || args.len() > operands.len() {
+                wrong.push(format!("{name}: {} operands, {required} wanted", args.len()));
+            }
+            for (arg, operand) in args.iter().zip(operands) {
+                let fits = match *arg {
+                    "@memory_scope" | "@execution_scope" | "Subgroup" => OperandKind::IdScope,
+                    "@memory_semantics" | "@failure_semantics" => OperandKind::IdMemorySemantics,
+                    "Reduce" | "InclusiveScan" | "ExclusiveScan" | "ClusteredReduce" => {
+                        OperandKind::GroupOperation
+                    }
+                    "0" if form.name == "ArrayLength" => OperandKind::LiteralInteger,
+                    _ => OperandKind::IdRef,
+                };
+                if fits != operand.kind {
+                    wrong.push(format!("{name}: {arg} stands for {:?}", operand.kind));
+                }
+            }
+        }
+    }
+    assert_none(&wrong);
+}
+
+/// What ir-core was built with is what the tables say.
+#[test]
+fn generated_tables_are_the_parsed_ones() {
+    let tables = load();
+    assert_eq!(AluOp::all().len(), tables.ops.len());
+    for (op, def) in AluOp::all().zip(&tables.ops) {
+        let info = op.builtin().expect("an opcode of the table");
+        assert_eq!(info.name, def.name);
+        assert_eq!(AluOp::from_name(&def.name), Some(op));
+        assert_eq!(info.inputs.len(), def.sig.inputs.len(), "{}", def.name);
+        assert_eq!(info.sizes, def.sizes, "{}", def.name);
+        assert_eq!(info.props.contains(AluProps::COMMUTATIVE), def.commutative, "{}", def.name);
+        assert_eq!(info.spirv.len(), def.spirv.len(), "{}", def.name);
+        assert_eq!(info.doc, def.doc);
+    }
+    assert_eq!(Intrinsic::all().len(), tables.intrinsics.len());
+    for (intrinsic, def) in Intrinsic::all().zip(&tables.intrinsics) {
+        let info = intrinsic.builtin().expect("an intrinsic of the table");
+        assert_eq!(info.name, def.name);
+        assert_eq!(Intrinsic::from_name(&def.name), Some(intrinsic));
+        assert_eq!((info.srcs, info.dest), (&def.srcs[..], def.dest), "{}", def.name);
+        let indices: Vec<&str> =
+            info.indices.iter().filter_map(|i| i.builtin()).map(|i| i.name).collect();
+        assert_eq!(indices, def.indices, "{}", def.name);
+        let flags = [
+            (IntrinsicFlags::ELIMINATE, def.eliminate),
+            (IntrinsicFlags::REORDER, def.reorder),
+            (IntrinsicFlags::SPECULATABLE, def.speculatable),
+            (IntrinsicFlags::SYSTEM_VALUE, def.system_value),
+            (IntrinsicFlags::BARRIER, def.memory.barrier),
+        ];
+        for (flag, expected) in flags {
+            assert_eq!(info.flags.contains(flag), expected, "{} {flag:?}", def.name);
+        }
+        assert_eq!(info.spirv.len(), def.spirv.len(), "{}", def.name);
+        assert_eq!(info.doc, def.doc);
+    }
 }
 
 /// The book's pages of opcodes and intrinsics say what the tables say; `BLESS=1` writes them.
