@@ -66,7 +66,7 @@ fn zigzag(row: u32, column: u32) -> u32 {
         return diagonal * (diagonal + 1u) / 2u + select(row, column, upward);
     }
     let rest = 14u - diagonal;
-    let from_end = rest * (rest + 1u) / 2u + select(7u - column, 7u - row, upward);
+    let from_end = rest * (rest + 1u) / 2u + select(7u - row, 7u - column, upward);
     return 63u - from_end;
 }
 

@@ -1,9 +1,9 @@
 // Tiled matrix product with an epilogue: C = act(alpha * A * B + beta * C0 + bias), row-major, sizes of any value.
-// A group computes a 32 x 32 tile of C; each of its 16 x 16 invocations keeps a 2 x 2 block in registers.
+// A group computes a 16 x 16 tile of C; each of its 8 x 8 invocations keeps a 2 x 2 block in registers.
 //
 // Bindings: 0 uniform Params; 1 A (m x k); 2 B (k x n); 3 bias (n); 4 C (m x n), read and written.
-// Dispatch: ceil(n / 32) x ceil(m / 32) groups.
-// deburr-run: groups=2,2,1 0.0=1*u32(37)+1*u32(41)+1*u32(23)+1*u32(1)+1*f32(0.75)+1*f32(0.5)+2*zero 0.1=851*f32(-1..1) 0.2=943*f32(-1..1) 0.3=41*f32(-1..1) 0.4=1517*f32(-1..1):out
+// Dispatch: ceil(n / 16) x ceil(m / 16) groups.
+// deburr-run: groups=3,3,1 0.0=1*u32(37)+1*u32(41)+1*u32(23)+1*u32(1)+1*f32(0.75)+1*f32(0.5)+2*zero 0.1=851*f32(-1..1) 0.2=943*f32(-1..1) 0.3=41*f32(-1..1) 0.4=1517*f32(-1..1):out
 
 struct Params {
     m: u32,
@@ -20,8 +20,8 @@ struct Params {
 @group(0) @binding(3) var<storage, read> bias: array<f32>;
 @group(0) @binding(4) var<storage, read_write> c: array<f32>;
 
-const TILE: u32 = 32u;
-const DEPTH: u32 = 16u;
+const TILE: u32 = 16u;
+const DEPTH: u32 = 8u;
 var<workgroup> a_tile: array<array<f32, DEPTH>, TILE>;
 var<workgroup> b_tile: array<array<f32, TILE>, DEPTH>;
 
@@ -63,7 +63,7 @@ fn store(row: u32, column: u32, sum: f32) {
     }
 }
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(8, 8)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) local: vec3<u32>) {
     let row0 = group.y * TILE;
     let column0 = group.x * TILE;
@@ -72,11 +72,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) l
     sum[1] = vec2<f32>(0.0);
 
     for (var k0 = 0u; k0 < params.k; k0 += DEPTH) {
-        // 256 invocations bring in two elements of each 512-element tile.
+        // 64 invocations bring in two elements of each 128-element tile.
         a_tile[local.y][local.x] = load_a(row0 + local.y, k0 + local.x);
-        a_tile[local.y + 16u][local.x] = load_a(row0 + local.y + 16u, k0 + local.x);
+        a_tile[local.y + 8u][local.x] = load_a(row0 + local.y + 8u, k0 + local.x);
         b_tile[local.y][local.x] = load_b(k0 + local.y, column0 + local.x);
-        b_tile[local.y][local.x + 16u] = load_b(k0 + local.y, column0 + local.x + 16u);
+        b_tile[local.y][local.x + 8u] = load_b(k0 + local.y, column0 + local.x + 8u);
         workgroupBarrier();
         for (var k = 0u; k < DEPTH; k++) {
             let left = vec2<f32>(a_tile[2u * local.y][k], a_tile[2u * local.y + 1u][k]);
