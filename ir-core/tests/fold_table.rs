@@ -236,6 +236,8 @@ fn flush_leaves_no_denormal() {
         if info.output.base != BaseType::Float
             || !arithmetic
             || info.name.starts_with("ffaceforward")
+            // A conversion to the size that the operand has is a move.
+            || info.props.contains(AluProps::CONVERSION) && info.output.bits == bits
         {
             return;
         }

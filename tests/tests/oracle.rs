@@ -1,5 +1,8 @@
 //! The oracle against what Rust itself gives, and the folder against the oracle.
 
+use deburr_tests::mutate::tree;
+use deburr_tests::oracle::compare::{Tally, compare, table};
+use deburr_tests::oracle::grid::Effort;
 use deburr_tests::oracle::{Denorm, Env, Free, Rounding, TABLE, Value, Want, eval};
 
 const ENV: Env = Env { denorm: [Denorm::Any; 3], rounding: [Rounding::Any; 3] };
@@ -200,4 +203,32 @@ fn every_meaning_answers_with_the_components_of_its_signature() {
             assert_eq!(answer.len() as u32, op.dest.comps.max(1), "{}", op.name);
         }
     }
+}
+
+#[test]
+fn definitions_walked_as_trees_agree_with_the_oracle() {
+    let tables = tree::tables().expect("the repository's table is well formed");
+    let mut tallies = std::collections::BTreeMap::<&str, Tally>::new();
+    let mut unknown = Vec::new();
+    for def in &tables.ops {
+        let Some(tree) = tree::definition(def) else { continue };
+        let Some(op) = TABLE.get(&def.name) else {
+            unknown.push(def.name.as_str());
+            continue;
+        };
+        let sizes = if def.sizes.is_empty() { &[0][..] } else { &def.sizes };
+        for &bits in sizes {
+            let effort = Effort { samples: 60, thin: 61, seed: 7 };
+            let shape = u32::from(bits);
+            let found = compare(op, shape, effort, &mut |comps, srcs, env, out| {
+                Some(tree::fold(def, tree, None, (shape, comps), srcs, env, out))
+            });
+            tallies.entry(op.family).or_default().merge(found);
+        }
+    }
+    for line in table(&tallies) {
+        println!("{line}");
+    }
+    let examples: Vec<&String> = tallies.values().flat_map(|t| &t.examples).collect();
+    assert!(examples.is_empty() && unknown.is_empty(), "{unknown:?}\n{examples:#?}");
 }

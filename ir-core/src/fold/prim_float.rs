@@ -216,10 +216,13 @@ library! {
     tanh;
     /// Inverse hyperbolic sine.
     asinh;
-    /// Inverse hyperbolic cosine.
-    acosh;
     /// Inverse hyperbolic tangent.
     atanh;
+}
+
+/// Inverse hyperbolic cosine; NaN below 1, where the library's algorithm is not meant to be used.
+pub fn acosh(cx: &mut Cx, w: u32, a: u64) -> u64 {
+    library(cx, w, a, |v| if v < 1.0 { f64::NAN } else { libm::acosh(v) })
 }
 
 fn library2(cx: &mut Cx, w: u32, a: u64, b: u64, f: fn(f64, f64) -> f64) -> u64 {
@@ -238,9 +241,10 @@ pub fn atan2(cx: &mut Cx, w: u32, a: u64, b: u64) -> u64 {
     library2(cx, w, a, b, libm::atan2)
 }
 
-/// `x * 2^e`, rounded once; `e` is a signed integer of 32 bits.
+/// `x * 2^e`, rounded once to nearest and infinite where it is too large: the environment's rounding is not ldexp's
+/// (semantics 16, 21). `e` is a signed integer of 32 bits.
 pub fn ldexp(cx: &mut Cx, w: u32, x: u64, e: u64) -> u64 {
-    let r = float::scale(w, flush(cx, w, x), e as u32 as i32, cx.env.rounding(w));
+    let r = float::scale(w, flush(cx, w, x), e as u32 as i32, Rounding::Rte);
     result(cx, w, r)
 }
 
@@ -257,8 +261,11 @@ pub fn frexp_exp(cx: &mut Cx, w: u32, x: u64) -> u64 {
     u64::from(exponent as u32)
 }
 
-/// A float at another size, rounded by the environment of that size.
+/// A float at another size, rounded by the environment of that size. At its own size it is a move (semantics 23).
 pub fn f2f(cx: &mut Cx, from: u32, to: u32, a: u64) -> u64 {
+    if from == to {
+        return a;
+    }
     let r = float::convert(from, to, flush(cx, from, a), cx.env.rounding(to));
     result(cx, to, r)
 }
@@ -327,12 +334,18 @@ pub fn f2u_sat(_cx: &mut Cx, from: u32, to: u32, a: u64) -> u64 {
 
 /// A float at 16 bits, to nearest even whatever the environment's rounding.
 pub fn round_to_f16_rtne(cx: &mut Cx, from: u32, a: u64) -> u64 {
+    if from == 16 {
+        return a;
+    }
     let r = float::convert(from, 16, flush(cx, from, a), Rounding::Rte);
     result(cx, 16, r)
 }
 
 /// A float at 16 bits, toward zero whatever the environment's rounding.
 pub fn round_to_f16_rtz(cx: &mut Cx, from: u32, a: u64) -> u64 {
+    if from == 16 {
+        return a;
+    }
     let r = float::convert(from, 16, flush(cx, from, a), Rounding::Rtz);
     result(cx, 16, r)
 }

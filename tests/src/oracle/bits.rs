@@ -130,8 +130,12 @@ fn glsl_fields(t: &mut Table) {
     t.each("bitfield_insert", "uint32, uint32, int32, int32 -> uint32", |l| {
         let (offset, width) = (l.s(2), l.s(3));
         if width == 0 {
-            let value = l.int(l.u(0));
-            return if inside(offset, width) { value } else { value.open() };
+            // "If count is 0, the result is base", and undefined where the offset is past the end.
+            return if inside(offset, width) {
+                l.int(l.u(0))
+            } else {
+                Value::either(0, l.v[0]).open()
+            };
         }
         if !inside(offset, width) {
             return Value::any();

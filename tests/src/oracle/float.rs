@@ -44,7 +44,7 @@ fn arithmetic(t: &mut Table) {
         let rest = f.sub(fp::one(l.out), l.v[2]);
         Value::bits(f.add(f.mul(l.v[0], rest), f.mul(l.v[1], l.v[2])))
     });
-    // a − b · ⌊a / b⌋ and a − b · trunc(a / b), each step rounded; fmod(x, x) may be x.
+    // a − b · ⌊a / b⌋ and a − b · trunc(a / b), each step rounded; of x by x it may be x.
     t.each("fmod", "float, float -> float", |l| {
         let f = l.fp(0);
         let value = f.sub(l.v[0], f.mul(l.v[1], f.floor(f.div(l.v[0], l.v[1]))));
@@ -52,7 +52,8 @@ fn arithmetic(t: &mut Table) {
     });
     t.each("frem", "float, float -> float", |l| {
         let f = l.fp(0);
-        Value::bits(f.sub(l.v[0], f.mul(l.v[1], f.trunc(f.div(l.v[0], l.v[1])))))
+        let value = f.sub(l.v[0], f.mul(l.v[1], f.trunc(f.div(l.v[0], l.v[1]))));
+        Value::bits(value).open()
     });
 }
 
@@ -123,11 +124,13 @@ fn integral(t: &mut Table) {
     ] {
         t.each(name, "float -> float", move |l| Value::bits(l.fp(0).integral(l.v[0], round)));
     }
-    // GLSL's round: a half goes either way, to even first.
+    // GLSL's round: a half goes to either neighbour, to the even one first.
     t.each("fround", "float -> float", |l| {
         let f = l.fp(0);
-        let even = f.integral(l.v[0], Round::NearestTiesToEven);
-        Value::choice(even, even != f.integral(l.v[0], Round::NearestTiesToAway))
+        // The difference from the whole part is exact.
+        let rest = f.sub(l.v[0], f.trunc(l.v[0])) & !fp::sign_bit(l.out);
+        let half = rest == f.constant(0.5);
+        Value::choice(f.integral(l.v[0], Round::NearestTiesToEven), half)
     });
     t.each("ffract", "float -> float", |l| {
         let f = l.fp(0);

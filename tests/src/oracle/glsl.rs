@@ -107,6 +107,15 @@ fn length(f: Fp, v: &[u64]) -> u64 {
     f.sqrt(dot(f, v, v))
 }
 
+/// 1/√x, as frsq has it.
+fn inverse_sqrt(f: Fp, a: u64) -> u64 {
+    if f.size == 64 {
+        return f.div(fp::one(64), f.sqrt(a));
+    }
+    let x = f.to_f64(f.operand(a));
+    f.from_f64(1.0 / x.sqrt())
+}
+
 fn each(values: impl Iterator<Item = u64>) -> Answer {
     values.map(|v| Value::bits(v).open()).collect()
 }
@@ -143,8 +152,12 @@ fn geometry(t: &mut Table) {
         });
         t.whole(&format!("fnormalize{n}"), &format!("{v} -> {v}"), |p| {
             let f = p.fp(0);
-            let length = length(f, &p.v[0]);
-            each(p.v[0].iter().map(|&a| f.div(a, length)))
+            // x / length(x) or x · inversesqrt(dot(x, x)).
+            let (length, inverse) = (length(f, &p.v[0]), inverse_sqrt(f, dot(f, &p.v[0], &p.v[0])));
+            p.v[0]
+                .iter()
+                .map(|&a| Value::either(f.div(a, length), f.mul(a, inverse)).open())
+                .collect()
         });
         t.whole(&format!("ffaceforward{n}"), &format!("{v}, {v}, {v} -> {v}"), |p| {
             let f = p.fp(0);

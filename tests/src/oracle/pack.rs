@@ -1,6 +1,6 @@
 //! Packing and unpacking: semantics 20.
 
-use super::fp::Fp;
+use super::fp::{self, Fp};
 use super::{Answer, Lane, Point, Table, Value, Want, signed, wrap};
 
 /// Adds the family to the table.
@@ -71,7 +71,9 @@ fn halves(t: &mut Table) {
     let pack = |p: &Point, values: [u64; 2], rtz: bool| -> Answer {
         let half = Fp::new(16, p.env);
         let half = if rtz { half.rtz() } else { half };
-        vec![Value::bits(join(values.map(|v| half.convert(p.fp(0), v)), 16))]
+        // The bits of a NaN are any NaN's.
+        let nan = values.iter().any(|&v| fp::is_nan(32, v));
+        vec![Value::choice(join(values.map(|v| half.convert(p.fp(0), v)), 16), nan)]
     };
     t.whole("pack_half_2x16", "float32x2 -> uint32x1", move |p| {
         pack(p, [p.v[0][0], p.v[0][1]], false)

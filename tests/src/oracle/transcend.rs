@@ -347,11 +347,12 @@ fn difference(size: u32, got: u64, truth: f64, tail: f64) -> Big {
 
 /// The distance of a result from the real value, in units in the last place of its size.
 pub fn ulps(size: u32, got: u64, truth: f64, tail: f64) -> f64 {
+    let (fraction, bias) = fp::layout(size);
     let overflown = fp::is_inf(size, got) || !truth.is_finite();
-    if overflown {
+    let flushed = fp::is_zero(size, got) && truth.abs() < 2f64.powi(1 - bias);
+    if overflown || flushed {
         return 0.0;
     }
-    let (fraction, bias) = fp::layout(size);
     let exponent = if truth == 0.0 { i32::MIN } else { Big::new(truth).exponent() as i32 };
     let last = exponent.max(1 - bias) - fraction as i32;
     difference(size, got, truth, tail).shift(-i64::from(last)).to_f64().0.abs()
