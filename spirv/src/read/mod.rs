@@ -1,7 +1,31 @@
 //! Reading SPIR-V.
+//!
+//! The words are walked twice: once for all that stands outside functions ([`module`], [`types`]), then function by
+//! function. A function's body is split into blocks ([`blocks`]), their control flow becomes a script
+//! ([`structure`]), and the script is carried out ([`function`]): instructions are translated in its order
+//! ([`instruction`] and what it hands on to), constructs become nodes of the tree. Last, phis get their sources
+//! ([`ssa`]).
+
+mod alu;
+mod blocks;
+mod env;
+mod fold;
+mod function;
+mod image;
+mod instruction;
+mod intrinsics;
+mod memory;
+mod module;
+mod ssa;
+mod structure;
+mod tables;
+mod types;
+mod value;
+mod words;
 
 use crate::error::Error;
-use deburr_ir_core::Module;
+use deburr_ir_core::{Func, Module};
+use rustc_hash::FxHashMap;
 
 /// What the float arithmetic of a module allows: DESIGN §2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,6 +80,29 @@ impl ReadOptions {
 ///
 /// # Errors
 /// What the binary does wrong, or what of it is unsupported, with the place. Nothing in it makes this panic.
-pub fn read(_words: &[u32], _options: &ReadOptions) -> Result<Module, Error> {
-    Err(Error::unsupported("SPIR-V can't be read yet"))
+pub fn read(words: &[u32], options: &ReadOptions) -> Result<Module, Error> {
+    let (header, words) = words::open(words)?;
+    let mut reader = module::Reader::new(&words, header, options);
+    reader.read_globals()?;
+    reader.resolve_callees()?;
+    let entries = reader.entry_functions()?;
+    let instances = reader.environments(&entries)?;
+    let funcs: FxHashMap<_, _> =
+        instances.iter().enumerate().map(|(n, key)| (*key, Func::from_index(n))).collect();
+    for &(index, env) in &instances {
+        let raw = reader.functions[index as usize].clone();
+        let signature = function::signature(&mut reader, &raw)?;
+        let f = match signature.has_body() {
+            true => function::translate(&mut reader, &raw, signature, env, &funcs)?,
+            false => signature,
+        };
+        reader.m.add_function(f);
+    }
+    let mut entered = Vec::new();
+    for &entry in &entries {
+        let env = reader.entry_env(reader.functions[entry as usize].id)?;
+        entered.push(funcs[&(entry, env)]);
+    }
+    reader.add_entry_points(&entered)?;
+    Ok(reader.m)
 }

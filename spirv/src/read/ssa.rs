@@ -1,0 +1,234 @@
+//! SSA form for what has several definitions: phis, whose edges the tree may merge, flags of early exits, and values
+//! whose definition no longer dominates a use.
+//!
+//! A *variable* has values at the ends of blocks; reading it at the start of a block inserts the phis that are
+//! needed (M. Braun et al., "Simple and Efficient Construction of Static Single Assignment Form", 2013, with all
+//! blocks sealed). Where no definition reaches, the value is undef.
+
+use deburr_ir_core::{Block, Cursor, Def, Function, Instr, InstrInit, InstrKind, Shape, User};
+use rustc_hash::FxHashMap;
+
+/// A variable by its number.
+pub(super) type VarId = usize;
+
+/// The variables of a function.
+#[derive(Debug, Default)]
+pub(super) struct Variables {
+    shapes: Vec<Shape>,
+    /// Values at the ends of blocks.
+    ends: FxHashMap<(VarId, Block), Def>,
+    /// Values at the starts of blocks.
+    starts: FxHashMap<(VarId, Block), Def>,
+    /// Phis without sources yet: the phi, its block, its variable.
+    open: Vec<(Instr, Block, VarId)>,
+    /// Phis made for reads, which may turn out trivial.
+    made: Vec<Instr>,
+    undefs: FxHashMap<Shape, Def>,
+}
+
+impl Variables {
+    /// A new variable.
+    pub fn declare(&mut self, shape: Shape) -> VarId {
+        self.shapes.push(shape);
+        self.shapes.len() - 1
+    }
+
+    /// Components and bit size of a variable.
+    pub fn shape(&self, var: VarId) -> Shape {
+        self.shapes[var]
+    }
+
+    /// The variable has the value at the end of the block.
+    pub fn define(&mut self, var: VarId, block: Block, value: Def) {
+        self.ends.insert((var, block), value);
+    }
+
+    /// The value at the start of a block. Its sources are filled in by [`Variables::finish`].
+    pub fn read(&mut self, f: &mut Function, var: VarId, block: Block) -> Def {
+        if let Some(&def) = self.starts.get(&(var, block)) {
+            return def;
+        }
+        let phi = f.create(InstrInit::Phi(&[]), self.shapes[var], &[]);
+        self.starts.insert((var, block), phi.def());
+        self.open.push((phi, block, var));
+        phi.def()
+    }
+
+    /// The value at the end of a block, where a phi behind it reads, or at its start.
+    pub fn read_end(&mut self, f: &mut Function, var: VarId, block: Block, at_end: bool) -> Def {
+        match at_end {
+            true => self.value_at_end(f, var, block),
+            false => self.read(f, var, block),
+        }
+    }
+
+    fn undef(&mut self, f: &mut Function, shape: Shape) -> Def {
+        *self.undefs.entry(shape).or_insert_with(|| {
+            let undef = f.create(InstrInit::Undef, shape, &[]);
+            f.insert(undef, Cursor::BlockStart(f.start_block()));
+            undef.def()
+        })
+    }
+
+    /// Places the phis and gives them their sources. The control flow has to be complete.
+    pub fn finish(&mut self, f: &mut Function) {
+        let mut next = 0;
+        while let Some(&(phi, block, var)) = self.open.get(next) {
+            next += 1;
+            f.insert(phi, Cursor::AfterPhis(block));
+            self.made.push(phi);
+            for pred in f.preds(block).to_vec() {
+                let value = self.value_at_end(f, var, pred);
+                f.add_phi_src(phi, pred, value);
+            }
+        }
+        self.open.clear();
+        self.remove_trivial(f);
+    }
+
+    fn value_at_end(&mut self, f: &mut Function, var: VarId, mut block: Block) -> Def {
+        let mut passed = Vec::new();
+        let value = loop {
+            if let Some(&def) = self.ends.get(&(var, block)) {
+                break def;
+            }
+            if let Some(&def) = self.starts.get(&(var, block)) {
+                break def;
+            }
+            match *f.preds(block) {
+                [] => break self.undef(f, self.shapes[var]),
+                [pred] if block != f.start_block() => {
+                    passed.push(block);
+                    block = pred;
+                    // A circle without an entry: nothing reaches.
+                    if passed.len() > f.block_capacity() {
+                        break self.undef(f, self.shapes[var]);
+                    }
+                }
+                _ => break self.read(f, var, block),
+            }
+        };
+        for block in passed {
+            self.ends.insert((var, block), value);
+        }
+        value
+    }
+
+    /// Replaces phis that choose between one value and themselves.
+    fn remove_trivial(&mut self, f: &mut Function) {
+        let mut work = std::mem::take(&mut self.made);
+        work.reverse();
+        while let Some(phi) = work.pop() {
+            if f.is_removed(phi) {
+                continue;
+            }
+            let own = phi.def();
+            let mut others = f.srcs(phi).iter().map(|s| s.def()).filter(|&d| d != own);
+            let Some(value) = others.next() else {
+                let undef = self.undef(f, f.shape(own));
+                f.replace_uses_except(own, undef, phi);
+                drop_phi(f, phi);
+                continue;
+            };
+            if others.any(|d| d != value) {
+                continue;
+            }
+            let users = f.uses(own).filter_map(|u| match u.user() {
+                User::Instr(i) if i != phi && f.kind(i) == InstrKind::Phi => Some(i),
+                User::Instr(_) | User::If(_) => None,
+            });
+            work.extend(users.collect::<Vec<_>>());
+            f.replace_uses_except(own, value, phi);
+            drop_phi(f, phi);
+        }
+    }
+}
+
+/// Removes a phi that only itself uses.
+fn drop_phi(f: &mut Function, phi: Instr) {
+    while let Some(n) = f.srcs(phi).len().checked_sub(1) {
+        f.remove_phi_src(phi, n);
+    }
+    f.remove(phi);
+}
+
+/// The dominator tree of a function's blocks, as intervals: a block dominates those whose interval lies in its own.
+pub(super) struct Dominators {
+    intervals: Vec<(u32, u32)>,
+}
+
+impl Dominators {
+    /// K. Cooper, T. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm", 2001.
+    pub fn new(f: &Function) -> Self {
+        let blocks: Vec<Block> = f.blocks().collect();
+        let mut order = vec![u32::MAX; f.block_capacity()];
+        for (n, block) in blocks.iter().enumerate() {
+            order[block.index()] = n as u32;
+        }
+        // By position in the text; the start block is its own dominator, unreachable blocks have none.
+        let mut idom: Vec<Option<u32>> = vec![None; blocks.len()];
+        idom[0] = Some(0);
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (n, &block) in blocks.iter().enumerate().skip(1) {
+                let mut new: Option<u32> = None;
+                for pred in f.preds(block).iter().map(|p| order[p.index()]) {
+                    if idom.get(pred as usize).copied().flatten().is_some() {
+                        new = Some(new.map_or(pred, |other| meet(&idom, pred, other)));
+                    }
+                }
+                if new.is_some() && new != idom[n] {
+                    idom[n] = new;
+                    changed = true;
+                }
+            }
+        }
+        Dominators { intervals: intervals(&idom, &order) }
+    }
+
+    /// Whether every way to `b` leads through `a`.
+    pub fn dominates(&self, a: Block, b: Block) -> bool {
+        let (a, b) = (self.intervals[a.index()], self.intervals[b.index()]);
+        a.0 <= b.0 && b.1 <= a.1
+    }
+}
+
+fn meet(idom: &[Option<u32>], mut a: u32, mut b: u32) -> u32 {
+    while a != b {
+        let high = if a > b { &mut a } else { &mut b };
+        *high = idom[*high as usize].unwrap_or(0);
+    }
+    a
+}
+
+/// Entry and exit numbers of a walk of the tree, by block index; unreachable blocks get an interval of no other.
+fn intervals(idom: &[Option<u32>], order: &[u32]) -> Vec<(u32, u32)> {
+    let mut children = vec![Vec::new(); idom.len()];
+    for (n, up) in idom.iter().enumerate().skip(1) {
+        if let Some(up) = up {
+            children[*up as usize].push(n as u32);
+        }
+    }
+    let mut of = vec![(u32::MAX, 0); idom.len()];
+    let mut clock = 0;
+    let mut stack = vec![(0u32, 0usize)];
+    while let Some((n, child)) = stack.last_mut() {
+        if *child == 0 {
+            clock += 1;
+            of[*n as usize].0 = clock;
+        }
+        match children[*n as usize].get(*child) {
+            Some(&next) => {
+                *child += 1;
+                stack.push((next, 0));
+            }
+            None => {
+                clock += 1;
+                of[*n as usize].1 = clock;
+                stack.pop();
+            }
+        }
+    }
+    order.iter().map(|&n| of.get(n as usize).copied().unwrap_or((u32::MAX, 0))).collect()
+}
