@@ -3,7 +3,7 @@
 //
 // Bindings: 0 uniform Params; 1 per sample (value, derivative).
 // Dispatch: ceil(width / 8) x ceil(height / 8) groups.
-// deburr-run: groups=2,2,1 0.0=1*f32(-3.5)+1*f32(1.25)+1*f32(0.375)+1*f32(0.21)+1*u32(16)+1*u32(11)+1*u32(4)+1*u32(0x5eed) 0.1=704*zero:out
+// deburr-run: groups=2,2,1 0.0=3*f32(-9..9)+1*f32(0.15..0.3)+1*u32(16)+1*u32(11)+1*u32(4)+1*bits 0.1=704*zero:out
 
 struct Params {
     origin: vec3<f32>,

@@ -3,7 +3,7 @@
 //
 // Bindings: 0 uniform View; 1 packed RGBA8 image; 2 per pixel (iterations summed over the samples, samples inside).
 // Dispatch: ceil(width / 8) x ceil(height / 8) groups.
-// deburr-run: groups=3,2,1 0.0=1*f32(-0.7436)+1*f32(0.1318)+1*f32(2.6)+1*u32(48)+1*u32(21)+1*u32(13)+2*zero 0.1=273*zero:out 0.2=546*zero:out
+// deburr-run: groups=3,2,1 0.0=1*f32(-0.9..-0.6)+1*f32(-0.2..0.2)+1*f32(2..2.8)+1*u32(48)+1*u32(21)+1*u32(13)+2*zero 0.1=273*zero:out 0.2=546*zero:out
 
 struct View {
     center: vec2<f32>,

@@ -3,7 +3,7 @@
 //
 // Bindings: 0 uniform Camera; 1 packed RGBA8 image; 2 depth of the first hit (0 where none).
 // Dispatch: ceil(width / 8) x ceil(height / 8) groups.
-// deburr-run: groups=2,2,1 0.0=1*f32(2.6)+1*f32(1.4)+1*f32(2.2)+1*f32(1.6)+1*f32(0)+1*f32(0.2)+1*f32(0)+1*f32(0.5)+1*u32(15)+1*u32(11)+2*zero 0.1=165*zero:out 0.2=165*zero:out
+// deburr-run: groups=2,2,1 0.0=1*f32(2.2..2.8)+1*f32(1..1.6)+1*f32(1.8..2.4)+1*f32(1.4..1.8)+1*f32(-0.1..0.1)+1*f32(0..0.3)+1*f32(-0.1..0.1)+1*f32(0..3)+1*u32(15)+1*u32(11)+2*zero 0.1=165*zero:out 0.2=165*zero:out
 
 struct Camera {
     eye: vec3<f32>,

@@ -179,10 +179,15 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
 mod tests {
     use super::*;
 
-    /// Every example's run line parses, and each reference speaks of buffers that its example writes, at their size.
+    /// Every example is listed and its run line parses; each reference speaks of buffers that its example writes, at
+    /// their size.
     #[test]
-    fn references_fit_their_run_lines() {
+    fn examples_are_listed_and_references_fit_their_run_lines() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples");
+        // Rows of the README's tables on the run line, which begin like those on shaders.
+        const KINDS_AND_ITEMS: usize = 5 + 6;
+        let readme =
+            std::fs::read_to_string(format!("{folder}/README.md")).expect("a list of the examples");
         let mut seen = Vec::new();
         for entry in std::fs::read_dir(folder).expect("the examples are beside the tests") {
             let path = entry.expect("a readable folder").path();
@@ -210,8 +215,21 @@ mod tests {
                     );
                 }
             }
+            let file = path.file_name().and_then(|s| s.to_str()).expect("an ASCII name").to_owned();
+            assert!(
+                readme.contains(&format!("| `{file}` |")),
+                "examples/README.md doesn't list {file}"
+            );
+            if file.ends_with(".comp") {
+                assert!(path.with_extension("spv").exists(), "{file} has no SPIR-V beside it");
+            }
             seen.push(name);
         }
+        assert_eq!(
+            readme.matches("\n| `").count(),
+            seen.len() + KINDS_AND_ITEMS,
+            "examples/README.md lists what isn't there"
+        );
         for reference in REFERENCES {
             assert!(
                 seen.iter().any(|name| name == reference.name),

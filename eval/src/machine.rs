@@ -1,0 +1,430 @@
+//! A dispatch: objects, workgroups, and the turns of their invocations.
+//!
+//! Each invocation runs until it ends or has to wait: at a barrier for the workgroup, at a subgroup operation for the
+//! other invocations of the subgroup that come to the same instruction. Invocations run one after the other, so atomics
+//! are atomic, and a race gives one of the orders that could happen.
+
+use crate::layout::Layouts;
+use crate::memory::{Object, Pointer, Space};
+use crate::spec::{Flat, values, workgroup_size};
+use crate::{Buffer, BufferResult, Dispatch, Outcome, Trap};
+use deburr_ir_core::{
+    Block, Constant, EntryPoint, Func, Function, Instr, InstrView, Modes, Module, SpecConst, Stage,
+    Type, Var, fold::Shadow,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Invocations up to which a dispatch is run.
+const MAX_INVOCATIONS: u64 = 1 << 24;
+/// Bytes of all objects together.
+const MAX_BYTES: u64 = 1 << 30;
+/// Calls that may be under way in an invocation.
+pub(crate) const MAX_FRAMES: usize = 256;
+
+/// What is known of a function before it runs.
+pub(crate) struct Code {
+    /// Where each value's components lie among the registers.
+    pub slots: Vec<u32>,
+    pub registers: usize,
+}
+
+pub(crate) struct Machine<'m> {
+    pub module: &'m Module,
+    pub dispatch: &'m Dispatch,
+    pub layouts: Layouts<'m>,
+    pub specs: Vec<Flat>,
+    pub entry: &'m EntryPoint,
+    pub size: [u32; 3],
+    pub code: Vec<Code>,
+    pub objects: Vec<Object>,
+    pub shared: Vec<Object>,
+    /// Object of each module variable in its space; for arrays of descriptors the first one.
+    pub place: FxHashMap<Var, u32>,
+    buffers: Vec<(Buffer, u32)>,
+    pub covered: FxHashSet<(Func, Block)>,
+    pub steps: u64,
+    pub free_control: bool,
+    pub out_of_bounds: bool,
+}
+
+/// What an invocation does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    Running,
+    /// At a barrier of the workgroup.
+    Barrier(Func, Instr),
+    /// At a subgroup operation.
+    Subgroup(Func, Instr),
+    Done,
+}
+
+pub(crate) struct Frame {
+    pub func: Func,
+    pub block: Block,
+    /// The next instruction; `None` at the end of the block.
+    pub next: Option<Instr>,
+    pub regs: Vec<u64>,
+    pub shadows: Vec<Shadow>,
+    /// First object of the frame's locals.
+    pub locals: u32,
+    pub args: Vec<(Vec<u64>, Shadow)>,
+    /// The call in the caller.
+    pub call: Option<Instr>,
+}
+
+pub(crate) struct Invocation {
+    pub frames: Vec<Frame>,
+    pub objects: Vec<Object>,
+    pub status: Status,
+}
+
+/// Whether a variable of this mode has an object for the whole dispatch.
+fn dispatch_wide(mode: Modes) -> bool {
+    (Modes::SSBO | Modes::UBO | Modes::PUSH_CONST).contains(mode)
+}
+
+impl<'m> Machine<'m> {
+    pub fn new(module: &'m Module, dispatch: &'m Dispatch) -> Result<Self, Trap> {
+        let named = |e: &&EntryPoint| {
+            e.stage == Stage::Compute && dispatch.entry.as_ref().is_none_or(|name| *name == e.name)
+        };
+        let entry = module.entry_points.iter().find(named);
+        let entry =
+            entry.ok_or_else(|| Trap::NoEntry(dispatch.entry.clone().unwrap_or_default()))?;
+        let specs = values(module, &dispatch.specs)?;
+        let lengths = specs
+            .iter()
+            .enumerate()
+            .filter_map(|(n, v)| Some((SpecConst::from_index(n), *v.first()?)))
+            .collect();
+        let size = workgroup_size(module, entry, &dispatch.specs)?;
+        let groups = dispatch.groups.iter().try_fold(1u64, |n, &g| n.checked_mul(g.into()));
+        let local = size.iter().try_fold(1u64, |n, &g| n.checked_mul(g.into()));
+        match groups.zip(local).and_then(|(g, l)| g.checked_mul(l)) {
+            Some(n) if n <= MAX_INVOCATIONS && local.is_some_and(|l| (1..=4096).contains(&l)) => {}
+            _ => return Err(Trap::Limit("invocations of the dispatch".into())),
+        }
+        let mut machine = Machine {
+            module,
+            dispatch,
+            layouts: Layouts::new(&module.types, lengths),
+            specs,
+            entry,
+            size,
+            code: module.functions.iter().map(code).collect(),
+            objects: Vec::new(),
+            shared: Vec::new(),
+            place: FxHashMap::default(),
+            buffers: Vec::new(),
+            covered: FxHashSet::default(),
+            steps: 0,
+            free_control: false,
+            out_of_bounds: false,
+        };
+        machine.place_variables()?;
+        Ok(machine)
+    }
+
+    /// Gives every module variable its objects: buffers from the dispatch, the rest by their sizes.
+    fn place_variables(&mut self) -> Result<(), Trap> {
+        let (mut shared, mut private) = (0, 0);
+        let mut total = 0;
+        for (n, var) in self.module.vars.iter().enumerate() {
+            let id = Var::global(n);
+            let size = self.layouts.size(var.ty);
+            if dispatch_wide(var.mode) {
+                self.place.insert(id, self.objects.len() as u32);
+                if var.mode == Modes::PUSH_CONST {
+                    self.objects.push(Object::of(self.dispatch.push.clone()));
+                    continue;
+                }
+                let (set, binding) = var.binding.unwrap_or((0, 0));
+                for element in 0..self.descriptors(var.ty) {
+                    let given = self
+                        .dispatch
+                        .buffers
+                        .iter()
+                        .find(|b| (b.set, b.binding, b.element) == (set, binding, element));
+                    if let Some(given) = given {
+                        self.buffers.push((
+                            Buffer { bytes: Vec::new(), ..given.clone() },
+                            self.objects.len() as u32,
+                        ));
+                    }
+                    self.objects
+                        .push(Object::of(given.map(|b| b.bytes.clone()).unwrap_or_default()));
+                }
+                continue;
+            }
+            total += size;
+            let counter = if var.mode == Modes::SHARED { &mut shared } else { &mut private };
+            self.place.insert(id, *counter);
+            *counter += 1;
+        }
+        match total <= MAX_BYTES {
+            true => Ok(()),
+            false => Err(Trap::Limit("bytes of variables".into())),
+        }
+    }
+
+    /// Number of descriptors that a buffer variable stands for.
+    fn descriptors(&self, ty: Type) -> u32 {
+        match &self.module.types[ty] {
+            deburr_ir_core::TypeData::Array { .. } => {
+                self.layouts.array_len(ty).clamp(1, 1024) as u32
+            }
+            _ => 1,
+        }
+    }
+
+    /// The space and object of a variable.
+    pub fn pointer(&self, f: &Frame, var: Var) -> Pointer {
+        if var.is_local() {
+            return Pointer {
+                space: Space::Invocation,
+                object: f.locals + var.slot() as u32,
+                offset: 0,
+            };
+        }
+        let mode = self.module.vars[var.slot()].mode;
+        let space = if dispatch_wide(mode) {
+            Space::Dispatch
+        } else if mode == Modes::SHARED {
+            Space::Workgroup
+        } else {
+            Space::Invocation
+        };
+        Pointer { space, object: self.place.get(&var).copied().unwrap_or(u32::MAX), offset: 0 }
+    }
+
+    pub fn run(mut self) -> Result<Outcome, Trap> {
+        let [gx, gy, gz] = self.dispatch.groups;
+        for z in 0..gz {
+            for y in 0..gy {
+                for x in 0..gx {
+                    self.workgroup([x, y, z])?;
+                }
+            }
+        }
+        let buffers = std::mem::take(&mut self.buffers);
+        let results = buffers.into_iter().map(|(buffer, n)| {
+            let object = &self.objects[n as usize];
+            let (free, nan) = (object.free_bytes(), object.nan_bytes());
+            BufferResult { buffer: Buffer { bytes: object.bytes.clone(), ..buffer }, free, nan }
+        });
+        let buffers = results.collect();
+        Ok(Outcome {
+            buffers,
+            blocks: self.reachable_blocks(),
+            covered: self.covered,
+            steps: self.steps,
+            free_control: self.free_control,
+            out_of_bounds: self.out_of_bounds,
+        })
+    }
+
+    fn reachable_blocks(&self) -> usize {
+        let mut reached = FxHashSet::default();
+        let mut work = vec![self.entry.function];
+        let mut blocks = 0;
+        while let Some(func) = work.pop() {
+            let f = &self.module[func];
+            if !f.has_body() || !reached.insert(func) {
+                continue;
+            }
+            blocks += f.blocks().filter(|&b| f.is_reachable(b)).count();
+            work.extend(f.all_instrs().filter_map(|i| match f.view(i) {
+                InstrView::Call(func) => Some(func),
+                _ => None,
+            }));
+        }
+        blocks
+    }
+
+    fn workgroup(&mut self, group: [u32; 3]) -> Result<(), Trap> {
+        let mut shared = Vec::new();
+        for var in self.module.vars.iter().filter(|v| v.mode == Modes::SHARED) {
+            shared.push(self.object_of(var.ty, var.init.as_ref()));
+        }
+        self.shared = shared;
+        let count = self.size.iter().product::<u32>();
+        let mut invocations = Vec::new();
+        for index in 0..count {
+            let mut objects = Vec::new();
+            for var in &self.module.vars {
+                if dispatch_wide(var.mode) || var.mode == Modes::SHARED {
+                    continue;
+                }
+                let mut object = self.object_of(var.ty, var.init.as_ref());
+                if let Some(words) =
+                    var.builtin.as_deref().and_then(|name| self.builtin(name, group, index))
+                {
+                    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+                    object = Object::of(bytes);
+                }
+                objects.push(object);
+            }
+            let mut invocation =
+                Invocation { frames: Vec::new(), objects, status: Status::Running };
+            self.enter(&mut invocation, self.entry.function, Vec::new(), None)?;
+            invocations.push(invocation);
+        }
+        self.turns(&mut invocations)
+    }
+
+    /// Runs each invocation as far as it goes, then lets those that wait for each other go on together.
+    fn turns(&mut self, invocations: &mut [Invocation]) -> Result<(), Trap> {
+        loop {
+            for invocation in invocations.iter_mut() {
+                while invocation.status == Status::Running {
+                    self.step(invocation)?;
+                }
+            }
+            if invocations.iter().all(|i| i.status == Status::Done) {
+                return Ok(());
+            }
+            if self.subgroup_operations(invocations)? {
+                continue;
+            }
+            // Everybody who is left waits at a barrier.
+            let mut waiting =
+                invocations.iter().filter(|i| i.status != Status::Done).map(|i| i.status);
+            let first = waiting.next();
+            let all = invocations.iter().all(|i| i.status != Status::Done);
+            if !all || waiting.any(|s| Some(s) != first) {
+                return Err(Trap::Barrier);
+            }
+            invocations.iter_mut().for_each(|i| i.status = Status::Running);
+        }
+    }
+
+    /// An object for a variable, with its initial value.
+    pub fn object_of(&self, ty: Type, init: Option<&Constant>) -> Object {
+        let mut object = Object::uninitialised(self.layouts.size(ty) as usize);
+        if let Some(init) = init {
+            self.initialise(&mut object, 0, ty, init);
+        }
+        object
+    }
+
+    fn initialise(&self, object: &mut Object, offset: u64, ty: Type, init: &Constant) {
+        let mut work = vec![(offset, ty, init)];
+        while let Some((offset, ty, init)) = work.pop() {
+            let spec;
+            let bits = match init {
+                Constant::Bits(bits) => bits,
+                Constant::Spec(n) => {
+                    spec = self.specs.get(n.index()).cloned().unwrap_or_default();
+                    &spec
+                }
+                Constant::Null => {
+                    let end =
+                        (offset + self.layouts.size(ty)).min(object.bytes.len() as u64) as usize;
+                    object.bytes[offset as usize..end].fill(0);
+                    object.shadow[offset as usize..end].fill(0);
+                    continue;
+                }
+                Constant::Composite(parts) => {
+                    for (n, part) in parts.iter().enumerate() {
+                        let step = self.layouts.member(ty, n as u32).map(|s| (s.offset, s.ty));
+                        let element = || {
+                            self.layouts.stride(ty).map(|(stride, elem)| (stride * n as u64, elem))
+                        };
+                        if let Some((at, part_ty)) = step.or_else(element) {
+                            work.push((offset + at, part_ty, part));
+                        }
+                    }
+                    continue;
+                }
+                Constant::Undef | Constant::Address(_) => continue,
+            };
+            let size = self.scalar_bytes(ty);
+            for (n, &value) in bits.iter().enumerate() {
+                object.store((offset as usize + n * size) as u32, size, value, false, false);
+            }
+        }
+    }
+
+    /// Bytes of a scalar of the type, or of the type's components.
+    pub fn scalar_bytes(&self, ty: Type) -> usize {
+        match self.module.types.value_shape(ty) {
+            Some((_, 1)) | None => 4,
+            Some((_, bits)) => usize::from(bits) / 8,
+        }
+    }
+
+    /// Words of a built-in input.
+    fn builtin(&self, name: &str, group: [u32; 3], index: u32) -> Option<Vec<u32>> {
+        let [sx, sy, sz] = self.size;
+        let local = [index % sx, index / sx % sy, index / (sx * sy)];
+        let subgroup = self.dispatch.subgroup_size;
+        let lane = index % subgroup;
+        let below = |n: u32| if n >= 32 { u32::MAX } else { (1 << n) - 1 };
+        let mask = |bits: u32| vec![bits, 0, 0, 0];
+        Some(match name {
+            "GlobalInvocationId" => (0..3).map(|i| group[i] * self.size[i] + local[i]).collect(),
+            "LocalInvocationId" => local.to_vec(),
+            "LocalInvocationIndex" => vec![index],
+            "WorkgroupId" => group.to_vec(),
+            "NumWorkgroups" => self.dispatch.groups.to_vec(),
+            "WorkgroupSize" => vec![sx, sy, sz],
+            "SubgroupSize" => vec![subgroup],
+            "SubgroupLocalInvocationId" => vec![lane],
+            "SubgroupId" => vec![index / subgroup],
+            "NumSubgroups" => vec![(sx * sy * sz).div_ceil(subgroup)],
+            "SubgroupEqMask" => mask(1 << (lane & 31)),
+            "SubgroupLtMask" => mask(below(lane)),
+            "SubgroupLeMask" => mask(below(lane + 1)),
+            "SubgroupGtMask" => mask(!below(lane + 1) & below(subgroup)),
+            "SubgroupGeMask" => mask(!below(lane) & below(subgroup)),
+            "DeviceIndex" => vec![0],
+            _ => return None,
+        })
+    }
+
+    /// Begins a call.
+    pub fn enter(
+        &mut self,
+        invocation: &mut Invocation,
+        func: Func,
+        args: Vec<(Vec<u64>, Shadow)>,
+        call: Option<Instr>,
+    ) -> Result<(), Trap> {
+        let f: &Function = &self.module[func];
+        if !f.has_body() {
+            return Err(Trap::Unsupported(format!("the function `{}`, which has no body", f.name)));
+        }
+        if invocation.frames.len() >= MAX_FRAMES {
+            return Err(Trap::Limit("calls under way".into()));
+        }
+        let locals = invocation.objects.len() as u32;
+        for var in &f.locals {
+            let object = self.object_of(var.ty, var.init.as_ref());
+            invocation.objects.push(object);
+        }
+        let code = &self.code[func.index()];
+        let start = f.start_block();
+        self.covered.insert((func, start));
+        invocation.frames.push(Frame {
+            func,
+            block: start,
+            next: f.first_instr(start),
+            regs: vec![0; code.registers],
+            shadows: vec![Shadow::CLEAN; f.instr_capacity()],
+            locals,
+            args,
+            call,
+        });
+        Ok(())
+    }
+}
+
+fn code(f: &Function) -> Code {
+    let mut slots = Vec::with_capacity(f.instr_capacity());
+    let mut registers = 0;
+    for n in 0..f.instr_capacity() {
+        slots.push(registers as u32);
+        registers += usize::from(f.comps(Instr::from_index(n).def()));
+    }
+    Code { slots, registers }
+}

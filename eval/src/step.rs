@@ -1,0 +1,595 @@
+//! One instruction of one invocation.
+
+use crate::Trap;
+use crate::machine::{Frame, Invocation, Machine, Status};
+use crate::memory::{Object, Pointer, Space, component_shadow};
+use deburr_ir_core::{
+    Block, Def, DerefKind, Flags, Function, Index, Instr, InstrView, Intrinsic, JumpKind, NodeKind,
+    Type, TypeData,
+    fold::{self, Shadow},
+    index::{atomic_op, execution_scope},
+};
+
+impl Frame {
+    pub fn value<'a>(&'a self, m: &Machine<'_>, f: &Function, def: Def) -> &'a [u64] {
+        let at = m.code[self.func.index()].slots[def.index()] as usize;
+        &self.regs[at..at + usize::from(f.comps(def))]
+    }
+
+    pub fn set(&mut self, m: &Machine<'_>, f: &Function, def: Def, value: &[u64], shadow: Shadow) {
+        let at = m.code[self.func.index()].slots[def.index()] as usize;
+        let comps = usize::from(f.comps(def));
+        self.regs[at..at + comps].copy_from_slice(&value[..comps]);
+        self.shadows[def.index()] = shadow;
+    }
+
+    pub fn shadow(&self, def: Def) -> Shadow {
+        self.shadows[def.index()]
+    }
+}
+
+/// How the components of a value lie in memory.
+struct Access {
+    pointer: Pointer,
+    bytes: usize,
+    stride: u64,
+}
+
+impl Machine<'_> {
+    /// Runs the next instruction, or leaves the block.
+    pub(crate) fn step(&mut self, invocation: &mut Invocation) -> Result<(), Trap> {
+        self.steps += 1;
+        if self.steps > self.dispatch.fuel {
+            return Err(Trap::Fuel);
+        }
+        let Some(frame) = invocation.frames.last_mut() else {
+            invocation.status = Status::Done;
+            return Ok(());
+        };
+        let module = self.module;
+        let f = &module[frame.func];
+        let Some(instr) = frame.next else {
+            self.leave_block(invocation, f);
+            return Ok(());
+        };
+        frame.next = f.next_instr(instr);
+        match f.view(instr) {
+            InstrView::Phi(_) => {} // on entering the block
+            InstrView::Alu(_) => self.alu(frame, f, instr)?,
+            InstrView::LoadConst(bits) => frame.set(self, f, instr.def(), bits, Shadow::CLEAN),
+            InstrView::Undef => {
+                frame.set(self, f, instr.def(), &[0; 16], Shadow { free: u16::MAX, nan: 0 });
+            }
+            InstrView::Deref(_) => self.deref(frame, f, instr)?,
+            InstrView::Call(func) => {
+                let args = f
+                    .srcs(instr)
+                    .iter()
+                    .map(|s| (frame.value(self, f, s.def()).to_vec(), frame.shadow(s.def())));
+                let args = args.collect();
+                self.enter(invocation, func, args, Some(instr))?;
+            }
+            InstrView::Jump(jump) => self.jump(invocation, f, instr, jump),
+            InstrView::Intrinsic(op, _) => self.intrinsic(invocation, f, instr, op)?,
+            InstrView::Tex(_) => return Err(Trap::Unsupported("texture operations".into())),
+            InstrView::ParallelCopy => return Err(Trap::Unsupported("registers".into())),
+        }
+        Ok(())
+    }
+
+    // ---- control flow -------------------------------------------------------------------------------
+
+    fn leave_block(&mut self, invocation: &mut Invocation, f: &Function) {
+        let Some(frame) = invocation.frames.last_mut() else { return };
+        let next = f.block_node(frame.block).and_then(|n| f.next_node(n));
+        let [first, second] = f.structural_successors(frame.block);
+        let target = match next.map(|n| (n, f.node_kind(n))) {
+            Some((node, NodeKind::If { .. })) => {
+                let Some(condition) = f.condition(node) else { return };
+                self.free_control |= frame.shadow(condition).free & 1 != 0;
+                if frame.value(self, f, condition)[0] != 0 { first } else { second }
+            }
+            Some((_, NodeKind::Block(_) | NodeKind::Loop { .. } | NodeKind::Once { .. }))
+            | None => first,
+        };
+        self.go(invocation, f, target);
+    }
+
+    /// Enters a block; phis take their values all at once.
+    fn go(&mut self, invocation: &mut Invocation, f: &Function, target: Option<Block>) {
+        let Some(target) = target.filter(|&t| t != f.end_block()) else {
+            self.leave_function(invocation, f, None);
+            return;
+        };
+        let Some(frame) = invocation.frames.last_mut() else { return };
+        let from = frame.block;
+        let mut values: Vec<(Def, [u64; 16], Shadow)> = Vec::new();
+        for phi in f.phis(target) {
+            let Some(src) = f.phi_src(phi, from) else { continue };
+            let mut value = [0; 16];
+            let bits = frame.value(self, f, src);
+            value[..bits.len()].copy_from_slice(bits);
+            values.push((phi.def(), value, frame.shadow(src)));
+        }
+        for (def, value, shadow) in values {
+            frame.set(self, f, def, &value, shadow);
+        }
+        frame.block = target;
+        frame.next = f.first_instr(target);
+        self.covered.insert((frame.func, target));
+    }
+
+    fn jump(&mut self, invocation: &mut Invocation, f: &Function, instr: Instr, jump: JumpKind) {
+        match jump {
+            JumpKind::Break | JumpKind::Continue => {
+                let block = f.block_of(instr);
+                let target = block.and_then(|b| f.structural_successors(b)[0]);
+                self.go(invocation, f, target);
+            }
+            JumpKind::Return => {
+                let value = f.srcs(instr).first().map(|s| s.def());
+                self.leave_function(invocation, f, value);
+            }
+            JumpKind::Halt => {
+                invocation.frames.clear();
+                invocation.status = Status::Done;
+            }
+        }
+    }
+
+    fn leave_function(&mut self, invocation: &mut Invocation, f: &Function, value: Option<Def>) {
+        let Some(frame) = invocation.frames.pop() else { return };
+        invocation.objects.truncate(frame.locals as usize);
+        let Some(caller) = invocation.frames.last_mut() else {
+            invocation.status = Status::Done;
+            return;
+        };
+        let outer = &self.module[caller.func];
+        if let (Some(call), Some(value)) = (frame.call, value) {
+            let bits = frame.value(self, f, value).to_vec();
+            let mut out = [0; 16];
+            out[..bits.len()].copy_from_slice(&bits);
+            caller.set(self, outer, call.def(), &out, frame.shadow(value));
+        }
+    }
+
+    // ---- values -------------------------------------------------------------------------------------
+
+    fn alu(&mut self, frame: &mut Frame, f: &Function, instr: Instr) -> Result<(), Trap> {
+        let (Some(info), Some(op)) = (f.alu_info(instr), f.alu_op(instr)) else {
+            return Err(Trap::Unsupported("an opcode of no table".into()));
+        };
+        let comps = f.comps(instr.def());
+        let mut operands = [[0u64; 16]; 16];
+        let mut shadows = [Shadow::CLEAN; 16];
+        let srcs = f.srcs(instr);
+        for (n, src) in srcs.iter().enumerate() {
+            let value = frame.value(self, f, src.def());
+            let whole = frame.shadow(src.def());
+            for (i, c) in src.swizzle().iter(info.src_comps(n, comps)).enumerate() {
+                let c = usize::from(c);
+                operands[n][i] = value[c];
+                let shadow = component_shadow(whole.free >> c & 1 != 0, whole.nan >> c & 1 != 0, i);
+                shadows[n].free |= shadow.free;
+                shadows[n].nan |= shadow.nan;
+            }
+        }
+        let width = info.unsized_width(f.bits(instr.def()), srcs.iter().map(|s| f.bits(s.def())));
+        let mut pairs: [(&[u64], Shadow); 16] = [(&[], Shadow::CLEAN); 16];
+        let mut plain: [&[u64]; 16] = [&[]; 16];
+        for n in 0..srcs.len() {
+            let read = usize::from(info.src_comps(n, comps));
+            pairs[n] = (&operands[n][..read], shadows[n]);
+            plain[n] = &operands[n][..read];
+        }
+        let mut out = [0; 16];
+        let shape = (width, comps);
+        let env = &f.float_env;
+        let mut shadow = fold::fold_shadowed(op, info, shape, &pairs[..srcs.len()], env, &mut out)
+            .ok_or_else(|| Trap::Unsupported(format!("`{}`", info.name)))?;
+        let flags = f.flags(instr);
+        if flags.intersects(Flags::PROMISES) {
+            shadow.free |=
+                fold::broken_promises(info, flags, shape, &plain[..srcs.len()], env, &out);
+        }
+        frame.set(self, f, instr.def(), &out, shadow);
+        Ok(())
+    }
+
+    fn deref(&mut self, frame: &mut Frame, f: &Function, instr: Instr) -> Result<(), Trap> {
+        let Some(info) = f.deref(instr).copied() else { return Ok(()) };
+        let (pointer, shadow) = match info.kind {
+            DerefKind::Var(var) => (self.pointer(frame, var), Shadow::CLEAN),
+            DerefKind::Cast => {
+                let src = f.src(instr, 0);
+                (Pointer::from_bits(frame.value(self, f, src)[0]), frame.shadow(src))
+            }
+            DerefKind::Struct(member) => {
+                let parent = f.src(instr, 0);
+                let base = Pointer::from_bits(frame.value(self, f, parent)[0]);
+                let ty = f.deref(parent.instr()).map(|d| d.ty);
+                let step = ty.and_then(|ty| self.layouts.member(ty, member));
+                let Some(step) = step else {
+                    return Err(Trap::Unsupported("a member of no struct".into()));
+                };
+                (base.add(step.offset.into()), frame.shadow(parent))
+            }
+            DerefKind::Array | DerefKind::PtrAsArray => {
+                let (parent, index) = (f.src(instr, 0), f.src(instr, 1));
+                let base = Pointer::from_bits(frame.value(self, f, parent)[0]);
+                let bits = u32::from(f.bits(index));
+                let raw = frame.value(self, f, index)[0];
+                // An index is signed; a large unsigned one is out of every bound either way.
+                let index_value = i128::from((raw << (64 - bits)) as i64 >> (64 - bits));
+                let free = frame.shadow(index).free | frame.shadow(parent).free;
+                self.free_control |= free & 1 != 0;
+                (self.element(f, instr, parent, base, index_value)?, Shadow::CLEAN)
+            }
+            DerefKind::Wildcard => return Err(Trap::Unsupported("wildcard derefs".into())),
+        };
+        frame.set(self, f, instr.def(), &[pointer.to_bits()], shadow);
+        Ok(())
+    }
+
+    fn element(
+        &self,
+        f: &Function,
+        instr: Instr,
+        parent: Def,
+        base: Pointer,
+        index: i128,
+    ) -> Result<Pointer, Trap> {
+        let Some(outer) = f.deref(parent.instr()).copied() else {
+            return Err(Trap::Unsupported("an element of no deref".into()));
+        };
+        let own = f.deref(instr).copied();
+        if own.is_some_and(|d| d.kind == DerefKind::PtrAsArray) {
+            let stride = if outer.stride != 0 {
+                u64::from(outer.stride)
+            } else {
+                self.layouts.size(outer.ty)
+            };
+            return Ok(base.add(index * i128::from(stride)));
+        }
+        // Descriptors of an array are objects of their own.
+        let is_block = |ty: Type| matches!(self.module.types[ty], TypeData::Struct(_));
+        let buffer = base.space == Space::Dispatch && matches!(outer.kind, DerefKind::Var(_));
+        if buffer
+            && own.is_some_and(|d| is_block(d.ty))
+            && matches!(self.module.types[outer.ty], TypeData::Array { .. })
+        {
+            let object = u32::try_from(index)
+                .ok()
+                .and_then(|i| base.object.checked_add(i))
+                .unwrap_or(u32::MAX);
+            return Ok(Pointer { object, ..base });
+        }
+        let Some((stride, _)) = self.layouts.stride(outer.ty) else {
+            return Err(Trap::Unsupported("an element of no array".into()));
+        };
+        let stride = match &self.module.types[outer.ty] {
+            TypeData::Matrix { column, .. } => match self.matrix_layout(f, parent.instr()) {
+                Some((_, true)) => self.scalar_bytes(*column) as u64,
+                Some((stride, false)) => stride,
+                None => stride,
+            },
+            TypeData::Vector { .. } => self.component_stride(f, parent.instr()).unwrap_or(stride),
+            _ => stride,
+        };
+        let len = match &self.module.types[outer.ty] {
+            TypeData::Array { .. } => self.layouts.array_len(outer.ty),
+            _ => 0,
+        };
+        // Within one object an index past a fixed length would meet a neighbour: that is out of bounds.
+        if len != 0 && (index < 0 || index >= i128::from(len)) {
+            return Ok(Pointer { offset: u32::MAX, ..base });
+        }
+        Ok(base.add(index * i128::from(stride)))
+    }
+
+    /// Stride and order of the matrix that a deref names, from the struct member around it.
+    fn matrix_layout(&self, f: &Function, deref: Instr) -> Option<(u64, bool)> {
+        let mut at = deref;
+        loop {
+            match f.deref(at)?.kind {
+                DerefKind::Struct(member) => {
+                    let parent = f.src(at, 0).instr();
+                    return self.layouts.matrix_layout(f.deref(parent)?.ty, member);
+                }
+                DerefKind::Array => at = f.src(at, 0).instr(),
+                DerefKind::Var(_)
+                | DerefKind::Cast
+                | DerefKind::Wildcard
+                | DerefKind::PtrAsArray => return None,
+            }
+        }
+    }
+
+    /// Bytes between the components of a column of a row-major matrix.
+    fn component_stride(&self, f: &Function, deref: Instr) -> Option<u64> {
+        if f.deref(deref)?.kind != DerefKind::Array {
+            return None;
+        }
+        let parent = f.src(deref, 0).instr();
+        if !matches!(self.module.types[f.deref(parent)?.ty], TypeData::Matrix { .. }) {
+            return None;
+        }
+        match self.matrix_layout(f, parent)? {
+            (stride, true) => Some(stride),
+            (_, false) => None,
+        }
+    }
+
+    // ---- memory -------------------------------------------------------------------------------------
+
+    fn access(&mut self, frame: &Frame, f: &Function, deref: Def) -> Result<Access, Trap> {
+        let Some(info) = f.deref(deref.instr()).copied() else {
+            return Err(Trap::Unsupported("an access through no deref".into()));
+        };
+        self.free_control |= frame.shadow(deref).free & 1 != 0;
+        let bytes = self.scalar_bytes(info.ty);
+        let stride = self.component_stride(f, deref.instr()).unwrap_or(bytes as u64);
+        Ok(Access { pointer: Pointer::from_bits(frame.value(self, f, deref)[0]), bytes, stride })
+    }
+
+    fn object<'a>(
+        &'a mut self,
+        invocation: &'a mut Vec<Object>,
+        pointer: Pointer,
+    ) -> Option<&'a mut Object> {
+        let objects = match pointer.space {
+            Space::Dispatch => &mut self.objects,
+            Space::Workgroup => &mut self.shared,
+            Space::Invocation => invocation,
+        };
+        objects.get_mut(pointer.object as usize)
+    }
+
+    fn load(
+        &mut self,
+        objects: &mut Vec<Object>,
+        access: &Access,
+        comps: usize,
+    ) -> ([u64; 16], Shadow) {
+        let mut out = [0; 16];
+        let mut shadow = Shadow::CLEAN;
+        for (c, slot) in out.iter_mut().enumerate().take(comps) {
+            let at = access.pointer.add(i128::from(access.stride) * c as i128);
+            let loaded = self.object(objects, at).and_then(|o| o.load(at.offset, access.bytes));
+            // Out of bounds: 0 in buffers, anything elsewhere.
+            let (value, free, nan) = loaded.unwrap_or((0, at.space != Space::Dispatch, false));
+            self.out_of_bounds |= loaded.is_none();
+            *slot = value;
+            let part = component_shadow(free, nan, c);
+            shadow.free |= part.free;
+            shadow.nan |= part.nan;
+        }
+        (out, shadow)
+    }
+
+    fn store(
+        &mut self,
+        objects: &mut Vec<Object>,
+        access: &Access,
+        values: &[u64],
+        shadow: Shadow,
+        mask: u32,
+    ) {
+        for (c, &value) in values.iter().enumerate().filter(|(c, _)| mask >> c & 1 != 0) {
+            let at = access.pointer.add(i128::from(access.stride) * c as i128);
+            let (free, nan) = (shadow.free >> c & 1 != 0, shadow.nan >> c & 1 != 0);
+            let stored = self
+                .object(objects, at)
+                .is_some_and(|o| o.store(at.offset, access.bytes, value, free, nan));
+            self.out_of_bounds |= !stored;
+        }
+    }
+
+    fn intrinsic(
+        &mut self,
+        inv: &mut Invocation,
+        f: &Function,
+        instr: Instr,
+        op: Intrinsic,
+    ) -> Result<(), Trap> {
+        let Invocation { frames, objects, status, .. } = inv;
+        let Some(frame) = frames.last_mut() else { return Ok(()) };
+        match op {
+            Intrinsic::LOAD_DEREF | Intrinsic::DEREF_ATOMIC_LOAD => {
+                let access = self.access(frame, f, f.src(instr, 0))?;
+                let comps = usize::from(f.comps(instr.def()));
+                let (mut value, shadow) = self.load(objects, &access, comps);
+                if f.bits(instr.def()) == 1 {
+                    value.iter_mut().for_each(|v| *v = u64::from(*v != 0));
+                }
+                frame.set(self, f, instr.def(), &value, shadow);
+            }
+            Intrinsic::STORE_DEREF | Intrinsic::DEREF_ATOMIC_STORE => {
+                let access = self.access(frame, f, f.src(instr, 0))?;
+                let src = f.src(instr, 1);
+                let value = frame.value(self, f, src).to_vec();
+                let mask = f.index(instr, Index::WRITE_MASK).unwrap_or(u32::MAX);
+                self.store(objects, &access, &value, frame.shadow(src), mask);
+            }
+            Intrinsic::COPY_DEREF => self.copy(frame, objects, f, instr)?,
+            Intrinsic::DEREF_ATOMIC | Intrinsic::DEREF_ATOMIC_SWAP => {
+                self.atomic(frame, objects, f, instr)?
+            }
+            Intrinsic::DEREF_BUFFER_ARRAY_LENGTH => {
+                let deref = f.src(instr, 0);
+                let pointer = Pointer::from_bits(frame.value(self, f, deref)[0]);
+                let ty = f.deref(deref.instr()).map(|d| d.ty);
+                let stride = ty
+                    .and_then(|ty| self.layouts.stride(ty))
+                    .map_or(1, |(stride, _)| stride.max(1));
+                let bytes = self.object(objects, pointer).map_or(0, |o| o.bytes.len() as u64);
+                let len = bytes.saturating_sub(pointer.offset.into()) / stride;
+                frame.set(self, f, instr.def(), &[len & 0xffff_ffff], Shadow::CLEAN);
+            }
+            Intrinsic::LOAD_PARAM => {
+                let n = f.index(instr, Index::PARAM_IDX).unwrap_or(0) as usize;
+                let Some((value, shadow)) = frame.args.get(n).cloned() else {
+                    return Err(Trap::Unsupported("a parameter that isn't there".into()));
+                };
+                frame.set(self, f, instr.def(), &value, shadow);
+            }
+            Intrinsic::LOAD_SPEC_CONSTANT => {
+                let n = f.index(instr, Index::SPEC_CONSTANT).unwrap_or(0) as usize;
+                let mut value = [0; 16];
+                let flat = self.specs.get(n).cloned().unwrap_or_default();
+                value.iter_mut().zip(flat).for_each(|(slot, v)| *slot = v);
+                frame.set(self, f, instr.def(), &value, Shadow::CLEAN);
+            }
+            Intrinsic::BARRIER => {
+                let scope = f.index(instr, Index::EXECUTION_SCOPE).unwrap_or(0);
+                if scope == execution_scope::WORKGROUP {
+                    *status = Status::Barrier(frame.func, instr);
+                } else if scope == execution_scope::SUBGROUP {
+                    *status = Status::Subgroup(frame.func, instr);
+                }
+            }
+            _ => {
+                let subgroup = f
+                    .intrinsic_info(instr)
+                    .is_some_and(|i| i.convergent == deburr_ir_core::Convergent::Subgroup);
+                if !subgroup {
+                    let name = f.intrinsic_info(instr).map_or("?", |i| i.name);
+                    return Err(Trap::Unsupported(format!("`@{name}`")));
+                }
+                *status = Status::Subgroup(frame.func, instr);
+            }
+        }
+        Ok(())
+    }
+
+    /// A whole object is copied byte by byte: both sides have the same leaves, but maybe other layouts.
+    fn copy(
+        &mut self,
+        frame: &Frame,
+        objects: &mut Vec<Object>,
+        f: &Function,
+        instr: Instr,
+    ) -> Result<(), Trap> {
+        let (to, from) = (f.src(instr, 0), f.src(instr, 1));
+        let ty = |d: Def| f.deref(d.instr()).map(|d| d.ty);
+        let (Some(to_ty), Some(from_ty)) = (ty(to), ty(from)) else {
+            return Err(Trap::Unsupported("a copy through no deref".into()));
+        };
+        let at = |m: &Self, d: Def| Pointer::from_bits(frame.value(m, f, d)[0]);
+        let mut work = vec![(at(self, to), to_ty, at(self, from), from_ty)];
+        let mut loaded = Vec::new();
+        while let Some((to, to_ty, from, from_ty)) = work.pop() {
+            if let Some((comps, _)) = self.module.types.value_shape(to_ty) {
+                let bytes = self.scalar_bytes(to_ty);
+                let access = Access { pointer: from, bytes, stride: bytes as u64 };
+                let (value, shadow) = self.load(objects, &access, comps.into());
+                loaded.push((
+                    Access { pointer: to, bytes, stride: bytes as u64 },
+                    value,
+                    shadow,
+                    comps,
+                ));
+                continue;
+            }
+            let parts = match &self.module.types[to_ty] {
+                TypeData::Struct(s) => s.members.len() as u64,
+                TypeData::Matrix { cols, .. } => u64::from(*cols),
+                _ => self.layouts.array_len(to_ty),
+            };
+            for n in (0..parts).rev() {
+                let part = |ty: Type, p: Pointer| {
+                    let member = self.layouts.member(ty, n as u32).map(|s| (s.offset, s.ty));
+                    let (offset, part) =
+                        member.or_else(|| self.layouts.stride(ty).map(|(s, e)| (s * n, e)))?;
+                    Some((p.add(offset.into()), part))
+                };
+                let (Some((to, to_part)), Some((from, from_part))) =
+                    (part(to_ty, to), part(from_ty, from))
+                else {
+                    return Err(Trap::Unsupported("a copy between different types".into()));
+                };
+                work.push((to, to_part, from, from_part));
+            }
+        }
+        for (access, value, shadow, comps) in loaded {
+            self.store(objects, &access, &value[..usize::from(comps)], shadow, u32::MAX);
+        }
+        Ok(())
+    }
+
+    fn atomic(
+        &mut self,
+        frame: &mut Frame,
+        objects: &mut Vec<Object>,
+        f: &Function,
+        instr: Instr,
+    ) -> Result<(), Trap> {
+        let access = self.access(frame, f, f.src(instr, 0))?;
+        let (old, mut shadow) = self.load(objects, &access, 1);
+        let bits = u32::from(f.bits(instr.def()));
+        let operand = f.src(instr, 1);
+        let data = frame.value(self, f, operand)[0];
+        let op = f.index(instr, Index::ATOMIC_OP).unwrap_or(0);
+        let operands_free = f.srcs(instr)[1..].iter().any(|s| frame.shadow(s.def()).free & 1 != 0);
+        let new = if op == atomic_op::CMPXCHG {
+            // Source 1 is what memory is compared with, source 2 what it becomes.
+            let with = frame.value(self, f, f.src(instr, 2))[0];
+            if old[0] == data { with } else { old[0] }
+        } else {
+            atomic_value(op, bits, old[0], data)
+                .ok_or_else(|| Trap::Unsupported(format!("atomic operation {op}")))?
+        };
+        let result = shadow;
+        shadow.free |= u16::from(operands_free);
+        self.store(objects, &access, &[new], shadow, 1);
+        frame.set(self, f, instr.def(), &old, result);
+        Ok(())
+    }
+}
+
+/// What an atomic operation writes.
+pub(crate) fn atomic_value(op: u32, bits: u32, old: u64, data: u64) -> Option<u64> {
+    let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+    let signed = |v: u64| (v << (64 - bits)) as i64 >> (64 - bits);
+    let float = |f: fn(f64, f64) -> f64| -> Option<u64> {
+        Some(match bits {
+            32 => {
+                let (a, b) = (f32::from_bits(old as u32), f32::from_bits(data as u32));
+                u64::from((f(a.into(), b.into()) as f32).to_bits())
+            }
+            64 => f(f64::from_bits(old), f64::from_bits(data)).to_bits(),
+            _ => return None,
+        })
+    };
+    let value = match op {
+        atomic_op::IADD => old.wrapping_add(data),
+        atomic_op::ISUB => old.wrapping_sub(data),
+        atomic_op::IMIN => signed(old).min(signed(data)) as u64,
+        atomic_op::IMAX => signed(old).max(signed(data)) as u64,
+        atomic_op::UMIN => old.min(data),
+        atomic_op::UMAX => old.max(data),
+        atomic_op::IAND => old & data,
+        atomic_op::IOR => old | data,
+        atomic_op::IXOR => old ^ data,
+        atomic_op::XCHG => data,
+        atomic_op::FADD => float(|a, b| a + b)?,
+        atomic_op::FMIN => float(f64::min)?,
+        atomic_op::FMAX => float(f64::max)?,
+        atomic_op::INC_WRAP => {
+            if old >= data {
+                0
+            } else {
+                old + 1
+            }
+        }
+        atomic_op::DEC_WRAP => {
+            if old == 0 || old > data {
+                data
+            } else {
+                old - 1
+            }
+        }
+        _ => return None,
+    };
+    Some(value & mask)
+}
