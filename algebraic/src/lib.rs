@@ -1,1 +1,20 @@
-//! TODO
+//! Algebraic rewriting: the driver that runs compiled rules over a function, and what is known of values.
+//!
+//! - [`RuleSet`] is what the generator makes of the rule files: plain tables of functions.
+//! - [`run`] brings a function to the fixed point of one group of rules.
+//! - [`Rewriter`] is what the compiled matchers work with.
+//! - [`facts`] knows ranges, bits and float classes of values.
+//! - [`Target`] says which operations are legal and which options hold.
+//! - `interp` (feature) interprets rules at run time.
+
+mod driver;
+pub mod facts;
+mod moves;
+mod rewriter;
+mod ruleset;
+mod target;
+
+pub use driver::{Counts, Error, Options, Report, TraceEntry, run};
+pub use rewriter::{Rewriter, Val};
+pub use ruleset::{Group, MatchFn, RuleInfo, RuleSet, TransferFn};
+pub use target::Target;

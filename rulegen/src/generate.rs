@@ -40,7 +40,7 @@ impl fmt::Display for Errors {
                 for diagnostic in diagnostics {
                     writeln!(f, "{}", diagnostic.to_plain(text))?;
                 }
-                write!(f, "error: {} in the tables", count(diagnostics.len()))
+                write!(f, "error: {}; nothing is generated", count(diagnostics.len()))
             }
         }
     }
@@ -73,6 +73,41 @@ pub fn generate_tables(
         write(&out.join(name), &text)?;
     }
     Ok(())
+}
+
+/// Generates the matchers of a tree of rules: `rules.rs` in `out`, which defines `RULES`, and `sources.rs`, which
+/// defines `SOURCES`, the texts. `rules` is the folder with `groups.rules`, `facts.rules` and the files that the
+/// former lists. Prints what Cargo needs to know.
+#[cfg(feature = "rules")]
+pub fn generate_rules(opcodes_toml: &Path, rules: &Path, out: &Path) -> Result<(), Errors> {
+    let table = read(opcodes_toml)?;
+    let (facts, groups) = (read(&rules.join("facts.rules"))?, read(&rules.join("groups.rules"))?);
+    println!("cargo:rerun-if-changed={}", rules.display());
+    let (matchers, sources) = on_big_stack(move || {
+        let tables = match Tables::parse(std::slice::from_ref(&table)) {
+            Ok(tables) => tables,
+            Err(diagnostics) => return Err(Errors::Tables { diagnostics, files: vec![table] }),
+        };
+        let named = |f: TableFile| (format!("rules/{}", f.name).into(), f.text.into());
+        let tree = crate::rules::Tree {
+            ops: crate::rules::Ops::from_tables(&tables),
+            facts: named(facts),
+            groups: named(groups),
+        };
+        let (result, files) = tree.compile("rules/", |name| {
+            std::fs::read_to_string(rules.join(format!("{name}.rules"))).map_err(|e| e.to_string())
+        });
+        match result {
+            Ok(set) => Ok((crate::rules::emit::emit(&set), crate::rules::emit::sources(&files))),
+            Err(diagnostics) => {
+                let files =
+                    files.iter().map(|(name, text)| TableFile::new(name, &**text)).collect();
+                Err(Errors::Tables { diagnostics, files })
+            }
+        }
+    })?;
+    write(&out.join("rules.rs"), &matchers)?;
+    write(&out.join("sources.rs"), &sources)
 }
 
 /// A dialect under construction, in a user's build script:

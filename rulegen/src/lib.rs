@@ -22,5 +22,7 @@ pub mod rules;
 #[cfg(feature = "tables")]
 pub mod tables;
 
+#[cfg(feature = "rules")]
+pub use generate::generate_rules;
 #[cfg(feature = "tables")]
 pub use generate::{Dialect, Errors, generate_tables};

@@ -75,7 +75,9 @@ impl Library {
             diags.push(Diagnostic::error(codes::NAME, file, span, message));
         };
         let name = &def.name.text;
-        if self.ops.find(name).is_some() || Prim::by_name(name).is_some() {
+        // A fact stands behind `where` only; a function stands where an op may stand.
+        if def.result.is_some() && (self.ops.find(name).is_some() || Prim::by_name(name).is_some())
+        {
             error(def.name.span, format!("`{name}` is already an op or a primitive"));
             return;
         }

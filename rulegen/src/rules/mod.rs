@@ -9,6 +9,7 @@ pub mod check;
 pub mod classes;
 mod clauses;
 pub mod codes;
+pub mod emit;
 pub mod expand;
 pub mod library;
 pub mod model;
@@ -26,6 +27,59 @@ use std::sync::Arc;
 
 /// Rule files in the order in which their rules are tried: name and text.
 pub type Sources = [(Arc<str>, Arc<str>)];
+
+/// The texts that a rule set is made of.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// Opcodes.
+    pub ops: Ops,
+    /// `facts.rules`: name and text.
+    pub facts: (Arc<str>, Arc<str>),
+    /// `groups.rules`: name and text.
+    pub groups: (Arc<str>, Arc<str>),
+}
+
+impl Tree {
+    /// Reads the library, and compiles the files that it lists. `read` gives the text of a rule file by its name
+    /// without extension; `folder` stands in front of names in diagnostics.
+    pub fn compile(
+        &self,
+        folder: &str,
+        read: impl Fn(&str) -> Result<String, String>,
+    ) -> (Result<RuleSet, Vec<Diagnostic>>, Vec<(Arc<str>, Arc<str>)>) {
+        let mut diags = Vec::new();
+        let mut files = vec![self.facts.clone(), self.groups.clone()];
+        let library = Library::new(
+            self.ops.clone(),
+            (&self.facts.0, &self.facts.1),
+            (&self.groups.0, &self.groups.1),
+            &mut diags,
+        );
+        let mut sources: Vec<(Arc<str>, Arc<str>)> = Vec::new();
+        for name in &library.files {
+            match read(name) {
+                Ok(text) => sources.push((format!("{folder}{name}.rules").into(), text.into())),
+                Err(why) => {
+                    let at = self.groups.1.find(&format!("file {name}")).unwrap_or(0);
+                    let span = crate::diagnostics::Span::new(at, at + 5 + name.len());
+                    let text = format!("`{name}.rules` can't be read: {why}");
+                    diags.push(Diagnostic::error(codes::NAME, &self.groups.0, span, text));
+                }
+            }
+        }
+        files.extend(sources.iter().cloned());
+        let result = compile(&library, &sources);
+        let result = match (result, diags.is_empty()) {
+            (Ok(set), true) => Ok(set),
+            (Ok(_), false) => Err(diags),
+            (Err(more), _) => {
+                diags.extend(more);
+                Err(diags)
+            }
+        };
+        (result, files)
+    }
+}
 
 /// Compiles rule files against a library. All that is wrong with them is reported together.
 pub fn compile(library: &Library, sources: &Sources) -> Result<RuleSet, Vec<Diagnostic>> {

@@ -1,8 +1,12 @@
 //! What the rule language needs to know of opcodes.
 
 use super::classes::{ALL_SIZES, BOOL_SIZES, FLOAT_SIZES};
-use crate::expr::Base;
+use super::model::flags;
+use crate::expr::{Base, Expr, ExprKind};
+use crate::tables::op::{Convergent, Eval, OpDef};
+use crate::tables::{self, Tables};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The type of an operand or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +40,31 @@ pub struct OpSig {
     pub convergent: bool,
     /// Whether it only moves bits, so that an untyped operand of it may be of any base.
     pub moves: bool,
+    /// Chooses between operands.
+    pub selection: bool,
+    /// Id in the IR.
+    pub id: u16,
+    /// Cost of a component.
+    pub cost: u8,
+    /// What it computes; `None` for derivatives.
+    pub eval: Option<Arc<Expr>>,
+    /// Its domain.
+    pub dom: Option<Arc<Expr>>,
+    /// Where it doesn't overflow as a signed number.
+    pub nsw: Option<Arc<Expr>>,
+    /// Where it doesn't overflow as an unsigned number.
+    pub nuw: Option<Arc<Expr>>,
+}
+
+/// Whether an expression gives an operand's bits unchanged, whichever it chooses.
+pub fn moves_bits(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Var { .. } | ExprKind::Any => true,
+        ExprKind::If { then, otherwise, .. } => moves_bits(then) && moves_bits(otherwise),
+        ExprKind::Component(a, _) | ExprKind::Splat(a) => moves_bits(a),
+        ExprKind::Vector(list) => list.iter().all(moves_bits),
+        _ => false,
+    }
 }
 
 impl OpSig {
@@ -60,7 +89,59 @@ pub struct Ops {
     by_name: HashMap<String, usize>,
 }
 
+impl From<&tables::SigTy> for SigTy {
+    fn from(ty: &tables::SigTy) -> SigTy {
+        SigTy { base: ty.base, bits: ty.bits.unwrap_or(0), comps: ty.comps.unwrap_or(0) }
+    }
+}
+
+impl OpSig {
+    fn from_table(id: u16, op: &OpDef) -> OpSig {
+        let eval = match &op.eval {
+            Eval::Expr(expr) => Some(Arc::new(expr.clone())),
+            Eval::Quad(_) => None,
+        };
+        let shared = |e: &Option<Expr>| e.clone().map(Arc::new);
+        let mut promises = if op.float { flags::NNAN | flags::NINF } else { 0 };
+        for (flag, expr) in [(flags::DOM, &op.dom), (flags::NSW, &op.nsw), (flags::NUW, &op.nuw)] {
+            promises |= if expr.is_some() { flag } else { 0 };
+        }
+        OpSig {
+            name: op.name.clone(),
+            output: (&op.sig.output).into(),
+            inputs: op.sig.inputs.iter().map(SigTy::from).collect(),
+            sizes: op.sizes.iter().fold(0, |set, b| set | super::classes::size_set((*b).into())),
+            commutative: op.commutative,
+            float: op.float,
+            promises,
+            convergent: op.convergent != Convergent::None,
+            moves: eval.as_ref().is_some_and(|e| moves_bits(e)),
+            selection: op.selection,
+            id,
+            cost: op.costs.default,
+            eval,
+            dom: shared(&op.dom),
+            nsw: shared(&op.nsw),
+            nuw: shared(&op.nuw),
+        }
+    }
+}
+
 impl Ops {
+    /// The ops of the built-in tables.
+    pub fn from_tables(tables: &Tables) -> Ops {
+        let list = tables.ops.iter().enumerate().map(|(i, op)| OpSig::from_table(i as u16, op));
+        Ops::new(list.collect())
+    }
+
+    /// The ops of the built-in tables and of a dialect whose ids begin at `first`.
+    pub fn with_dialect(tables: &Tables, dialect: &Tables, first: u16) -> Ops {
+        let mut list = Ops::from_tables(tables).list;
+        let own = dialect.ops.iter().enumerate();
+        list.extend(own.map(|(i, op)| OpSig::from_table(first + i as u16, op)));
+        Ops::new(list)
+    }
+
     /// A table of these ops, in the order of their ids.
     pub fn new(list: Vec<OpSig>) -> Ops {
         let by_name = list.iter().enumerate().map(|(i, op)| (op.name.clone(), i)).collect();

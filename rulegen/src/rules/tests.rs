@@ -70,6 +70,13 @@ fn ops() -> Ops {
             promises,
             convergent,
             moves,
+            selection: false,
+            id: 0,
+            cost: 1,
+            eval: None,
+            dom: None,
+            nsw: None,
+            nuw: None,
         }
     });
     Ops::new(list.into())

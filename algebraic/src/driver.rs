@@ -1,0 +1,229 @@
+//! The worklist: one call brings a function to the fixed point of a group of rules.
+//!
+//! Instructions are visited in reverse post-order, which is program order. Each visit brings the instruction into
+//! normal form (see `moves.rs`) and tries the rules of its opcode until one fires. What a rewrite may have enabled goes
+//! back on the list: users as deep as patterns reach, users of values that lost a use or became better known, and new
+//! instructions. Fuel bounds the number of rewrites; when it runs out, the last rules that fired are the cycle.
+
+use crate::rewriter::Rewriter;
+use crate::ruleset::RuleSet;
+use crate::target::Target;
+use deburr_ir_core::{AluOp, Def, Function, Instr, InstrKind};
+use std::collections::VecDeque;
+use std::fmt;
+
+/// What a run may do and should note.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// Rules that don't fire: names with or without the bindings of templates.
+    pub disabled: Vec<String>,
+    /// Most rewrites; by default enough for every terminating set of rules.
+    pub fuel: Option<u64>,
+    /// Note each rewrite.
+    pub trace: bool,
+    /// Count rewrites by rule.
+    pub counts: bool,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// Rewrites by rules.
+    pub fired: u64,
+    /// Operations on constants that were folded.
+    pub folded: u64,
+    /// Whether anything changed.
+    pub changed: bool,
+    /// Rewrites by rule, in the order of rules, those that fired only.
+    pub counts: Counts,
+    /// Each rewrite in order.
+    pub trace: Vec<TraceEntry>,
+    /// If fuel ran out: the rules that fired last, oldest first.
+    pub cycle: Option<Vec<&'static str>>,
+}
+
+/// How often rules fired.
+pub type Counts = Vec<(&'static str, u64)>;
+
+/// A rewrite.
+#[derive(Clone, Debug)]
+pub struct TraceEntry {
+    /// The rule.
+    pub rule: &'static str,
+    /// Its file.
+    pub file: &'static str,
+    /// Its line.
+    pub line: u32,
+    /// The opcode that was replaced.
+    pub op: AluOp,
+    /// The value that was replaced.
+    pub old: Def,
+    /// The value that replaces it.
+    pub new: Def,
+}
+
+/// Why nothing was run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The rule set has no group of that name.
+    UnknownGroup(String),
+    /// No rule of that name can be disabled.
+    UnknownRule(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::UnknownGroup(name) => write!(f, "there is no group of rules `{name}`"),
+            Error::UnknownRule(name) => write!(f, "there is no rule `{name}`"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Instructions to be visited, each at most once at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    list: VecDeque<Instr>,
+    waiting: Vec<bool>,
+}
+
+impl Queue {
+    /// Every ALU instruction of a function in program order.
+    pub(crate) fn of(f: &Function) -> Queue {
+        let mut queue = Queue::default();
+        for instr in f.all_instrs().filter(|i| f.kind(*i) == InstrKind::Alu) {
+            queue.push(instr);
+        }
+        queue
+    }
+
+    /// Adds an instruction; false if it was waiting already.
+    pub(crate) fn push(&mut self, instr: Instr) -> bool {
+        let at = instr.index();
+        if at >= self.waiting.len() {
+            self.waiting.resize((at + 1).max(2 * self.waiting.len()), false);
+        }
+        if std::mem::replace(&mut self.waiting[at], true) {
+            return false;
+        }
+        self.list.push_back(instr);
+        true
+    }
+
+    fn pop(&mut self) -> Option<Instr> {
+        let instr = self.list.pop_front()?;
+        self.waiting[instr.index()] = false;
+        Some(instr)
+    }
+}
+
+/// Number of rewrites that are remembered for the cycle.
+const RECENT: usize = 24;
+
+/// What a run notes as it goes.
+pub(crate) struct Log {
+    pub rules: &'static [crate::ruleset::RuleInfo],
+    pub fired: u64,
+    pub folded: u64,
+    /// Whether sources, moves or orders changed.
+    pub moved: bool,
+    counts: Option<Vec<u64>>,
+    trace: Option<Vec<TraceEntry>>,
+    recent: [u16; RECENT],
+}
+
+impl Log {
+    fn new(rules: &RuleSet, options: &Options) -> Log {
+        Log {
+            rules: rules.rules,
+            fired: 0,
+            folded: 0,
+            moved: false,
+            counts: options.counts.then(|| vec![0; rules.rules.len()]),
+            trace: options.trace.then(Vec::new),
+            recent: [u16::MAX; RECENT],
+        }
+    }
+
+    pub(crate) fn fired(&mut self, f: &Function, rule: usize, root: Instr, new: Def) {
+        self.recent[(self.fired % RECENT as u64) as usize] = rule as u16;
+        self.fired += 1;
+        if let Some(counts) = &mut self.counts {
+            counts[rule] += 1;
+        }
+        if let (Some(trace), Some(op)) = (&mut self.trace, f.alu_op(root)) {
+            let info = &self.rules[rule];
+            let (file, line) = (info.file, info.line);
+            trace.push(TraceEntry { rule: info.name, file, line, op, old: root.def(), new });
+        }
+    }
+
+    fn cycle(&self) -> Vec<&'static str> {
+        let from = self.fired.saturating_sub(RECENT as u64);
+        let recent = (from..self.fired).map(|i| self.recent[(i % RECENT as u64) as usize]);
+        recent.filter_map(|r| self.rules.get(usize::from(r))).map(|r| r.name).collect()
+    }
+}
+
+/// Runs the rules of a group over a function until none fires.
+pub fn run(
+    f: &mut Function,
+    rules: &RuleSet,
+    group: &str,
+    target: &Target,
+    options: &Options,
+) -> Result<Report, Error> {
+    let found = rules.group(group).ok_or_else(|| Error::UnknownGroup(group.to_string()))?;
+    let mut disabled = Vec::new();
+    for name in &options.disabled {
+        let mut any = false;
+        disabled.resize(rules.rules.len(), false);
+        for (rule, off) in rules.rules.iter().zip(&mut disabled) {
+            let hit = rule.base == name || rule.name == name;
+            any |= hit;
+            *off |= hit;
+        }
+        if !any {
+            return Err(Error::UnknownRule(name.clone()));
+        }
+    }
+    if !f.has_body() {
+        return Ok(Report::default());
+    }
+    let instrs = f.instr_capacity() as u64;
+    let fuel = options.fuel.unwrap_or(64 * instrs + 4096);
+    let log = Log::new(rules, options);
+    let mut cx = Rewriter::new(f, rules, target, disabled, log);
+    let mut cycle = None;
+    while let Some(instr) = cx.queue.pop() {
+        if cx.f.block_of(instr).is_none() || !cx.f.is_used(instr.def()) {
+            // Removed, or dead: whoever put it on the list no longer needs it.
+            continue;
+        }
+        cx.at = instr;
+        if cx.normalise(instr) {
+            continue;
+        }
+        let Some(op) = cx.f.alu_op(instr) else { continue };
+        let Some(matcher) = found.matcher(op) else { continue };
+        if matcher(&mut cx, instr) && cx.log.fired >= fuel {
+            cycle = Some(cx.log.cycle());
+            break;
+        }
+    }
+    let changed = cx.log.fired > 0 || cx.log.folded > 0 || cx.log.moved;
+    let log = cx.log;
+    let counts = log.counts.iter().flatten().zip(log.rules).filter(|(n, _)| **n > 0);
+    Ok(Report {
+        fired: log.fired,
+        folded: log.folded,
+        changed,
+        counts: counts.map(|(n, r)| (r.name, *n)).collect(),
+        trace: log.trace.unwrap_or_default(),
+        cycle,
+    })
+}

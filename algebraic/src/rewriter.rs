@@ -1,0 +1,404 @@
+//! What compiled matchers work with: tests on the code around an instruction, and the building of replacements.
+//!
+//! Matching allocates nothing. A matcher looks, then asks [`Rewriter::begin`], then builds, then calls
+//! [`Rewriter::replace`]; nothing is built before every test has passed.
+
+use crate::driver::Queue;
+use crate::facts::Memo;
+use crate::facts::abs::{self, Abs, Env};
+use crate::ruleset::RuleSet;
+use crate::target::Target;
+use deburr_ir_core::{
+    AluOp, AluSrc, Builder, Cursor, Def, Denorm, Flags, Function, Instr, InstrKind, Rounding,
+    Swizzle, User,
+};
+use smallvec::SmallVec;
+
+/// A value as a pattern sees it: a def, and the components taken of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Val {
+    /// The def.
+    pub def: Def,
+    /// The component of the def that each component takes.
+    pub swizzle: Swizzle,
+}
+
+impl From<Def> for Val {
+    fn from(def: Def) -> Val {
+        Val { def, swizzle: Swizzle::IDENTITY }
+    }
+}
+
+impl Val {
+    /// The value as it is seen through the swizzle of what uses it.
+    #[must_use]
+    pub fn through(self, outer: Swizzle) -> Val {
+        Val { def: self.def, swizzle: outer.compose(self.swizzle) }
+    }
+
+    /// The listed components of the value.
+    #[must_use]
+    pub fn swz(self, comps: &[u8]) -> Val {
+        self.through(Swizzle::new(comps))
+    }
+}
+
+/// A function under rewriting.
+pub struct Rewriter<'f> {
+    pub(crate) f: &'f mut Function,
+    pub(crate) rules: &'f RuleSet,
+    target: &'f Target,
+    /// Options of the target by number.
+    options: u64,
+    /// Rules that are switched off, by number; empty if none is.
+    pub(crate) disabled: Vec<bool>,
+    facts: Memo,
+    pub(crate) queue: Queue,
+    /// The root that is being matched.
+    pub(crate) at: Instr,
+    pub(crate) log: crate::driver::Log,
+    /// Levels of users whose patterns may reach a changed value.
+    pub(crate) depth: u8,
+}
+
+impl<'f> Rewriter<'f> {
+    /// The kind of an operand that is a constant, as [`Rewriter::kind`] gives it.
+    pub const CONST: u16 = 0xffff;
+    /// The kind of an operand that is neither a constant nor an ALU operation.
+    pub const OTHER: u16 = 0xfffe;
+
+    pub(crate) fn new(
+        f: &'f mut Function,
+        rules: &'f RuleSet,
+        target: &'f Target,
+        disabled: Vec<bool>,
+        log: crate::driver::Log,
+    ) -> Self {
+        let on = rules.options.iter().enumerate().filter(|(_, o)| target.has_option(o));
+        let options = on.fold(0, |all, (i, _)| all | 1 << i.min(63));
+        let queue = Queue::of(f);
+        Rewriter {
+            f,
+            rules,
+            target,
+            options,
+            disabled,
+            facts: Memo::default(),
+            queue,
+            at: Instr::from_index(0),
+            log,
+            depth: 3,
+        }
+    }
+
+    // ---- looking
+
+    /// The function.
+    pub fn func(&self) -> &Function {
+        self.f
+    }
+
+    /// Components of an instruction's value.
+    pub fn comps(&self, instr: Instr) -> u8 {
+        self.f.comps(instr.def())
+    }
+
+    /// What defines operand `n`: an opcode's id, [`Rewriter::CONST`] or [`Rewriter::OTHER`].
+    pub fn kind(&self, instr: Instr, n: usize) -> u16 {
+        let def = self.f.src(instr, n).instr();
+        match self.f.kind(def) {
+            InstrKind::LoadConst => Self::CONST,
+            _ => self.f.alu_op(def).map_or(Self::OTHER, |op| op.0),
+        }
+    }
+
+    /// Operand `n`.
+    pub fn arg(&self, instr: Instr, n: usize) -> Val {
+        Val { def: self.f.src(instr, n), swizzle: self.f.swizzle(instr, n) }
+    }
+
+    /// The instruction that defines a value, if it has this opcode.
+    pub fn alu(&self, v: Val, op: AluOp) -> Option<Instr> {
+        let instr = v.def.instr();
+        (self.f.alu_op(instr) == Some(op)).then_some(instr)
+    }
+
+    /// Whether the value takes exactly these components of its def.
+    pub fn takes(&self, v: Val, comps: &[u8]) -> bool {
+        comps.iter().enumerate().all(|(i, c)| v.swizzle.get(i) == *c)
+    }
+
+    /// Whether the first `comps` components are equal.
+    pub fn same(&self, a: Val, b: Val, comps: u8) -> bool {
+        a.def == b.def && a.swizzle.agrees(b.swizzle, comps)
+            || match (self.f.constant(a.def), self.f.constant(b.def)) {
+                (Some(x), Some(y)) => {
+                    self.f.bits(a.def) == self.f.bits(b.def)
+                        && a.swizzle
+                            .iter(comps)
+                            .zip(b.swizzle.iter(comps))
+                            .all(|(i, j)| x.get(usize::from(i)) == y.get(usize::from(j)))
+                }
+                _ => false,
+            }
+    }
+
+    /// Bit size of a value.
+    pub fn bits(&self, v: Val) -> u8 {
+        self.f.bits(v.def)
+    }
+
+    /// Flags of an instruction.
+    pub fn flags(&self, instr: Instr) -> Flags {
+        self.f.flags(instr)
+    }
+
+    /// Whether the value is a constant.
+    pub fn is_const(&self, v: Val) -> bool {
+        self.f.kind(v.def.instr()) == InstrKind::LoadConst
+    }
+
+    /// Whether the value is a constant with this pattern in its first `comps` components.
+    pub fn is_bits(&self, v: Val, comps: u8, bits: u64) -> bool {
+        let Some(values) = self.f.constant(v.def) else { return false };
+        v.swizzle.iter(comps).all(|c| values.get(usize::from(c)) == Some(&bits))
+    }
+
+    /// Whether the value is a constant NaN in its first `comps` components.
+    pub fn is_nan(&self, v: Val, comps: u8) -> bool {
+        let bits = u32::from(self.f.bits(v.def));
+        let Some(values) = self.f.constant(v.def) else { return false };
+        let is_nan = |x: &u64| deburr_ir_core::fold::prim::is_nan(bits, *x);
+        v.swizzle.iter(comps).all(|c| values.get(usize::from(c)).is_some_and(is_nan))
+    }
+
+    /// Whether the function's float environment at a size (0: at every size) is one of the sets: bit 0 keep or rte,
+    /// bit 1 flush or rtz, bit 2 any.
+    pub fn env(&self, bits: u8, denorm: u8, rounding: u8) -> bool {
+        let env = self.f.float_env;
+        let one = |bits: u32| {
+            let d = match env.denorm(bits) {
+                Denorm::Keep => 1,
+                Denorm::Flush => 2,
+                Denorm::Any => 4,
+            };
+            let r = match env.rounding(bits) {
+                Rounding::Rte => 1,
+                Rounding::Rtz => 2,
+                Rounding::Any => 4,
+            };
+            d & denorm != 0 && r & rounding != 0
+        };
+        match bits {
+            0 => [16, 32, 64].into_iter().all(one),
+            n => one(n.into()),
+        }
+    }
+
+    /// Whether a target option is on.
+    pub fn option(&self, index: usize) -> bool {
+        self.options >> index.min(63) & 1 != 0
+    }
+
+    /// Whether the target has an opcode at a width.
+    pub fn legal(&self, op: AluOp, bits: u8) -> bool {
+        self.f.dialects.alu(op).is_some_and(|info| self.target.legal_info(op, info, bits))
+    }
+
+    /// Whether exactly one operand uses the value's def.
+    pub fn once(&self, v: Val) -> bool {
+        self.f.has_one_use(v.def)
+    }
+
+    /// Whether the value's def dies with the matched root: everything that uses it uses nothing but it and is used by
+    /// the root alone.
+    pub fn dies(&self, v: Val, root: Instr) -> bool {
+        self.f.uses(v.def).all(|u| match u.user() {
+            User::Instr(i) => i == root || self.f.has_one_use(i.def()),
+            User::If(_) => false,
+        })
+    }
+
+    // ---- constants and facts
+
+    /// The environment for facts.
+    pub fn fact_env(&self) -> Env {
+        Env { float: self.f.float_env, folding: false }
+    }
+
+    /// The environment for computing constants.
+    pub fn fold_env(&self) -> Env {
+        Env { float: self.f.float_env, folding: true }
+    }
+
+    /// Component `i` of a constant.
+    pub fn component(&self, v: Val, i: usize) -> Abs {
+        let bits = u32::from(self.f.bits(v.def));
+        match self.f.constant(v.def).and_then(|c| c.get(usize::from(v.swizzle.get(i)))) {
+            Some(c) => abs::int(bits, *c),
+            None => abs::top(bits),
+        }
+    }
+
+    /// What is known of component `i` of a value.
+    pub fn known(&mut self, v: Val, i: usize) -> Abs {
+        if self.is_const(v) {
+            return self.component(v, i);
+        }
+        self.facts.of(self.f, self.rules, v.def)
+    }
+
+    /// Whether something surely holds for each of the first `comps` components.
+    pub fn holds(&mut self, comps: u8, mut test: impl FnMut(&mut Self, usize) -> Abs) -> bool {
+        (0..usize::from(comps)).all(|i| abs::truth(test(self, i)) == Some(true))
+    }
+
+    /// Computes a constant by component; `None` where a component has no single value.
+    pub fn constants(
+        &mut self,
+        comps: u8,
+        mut value: impl FnMut(&mut Self, usize) -> Abs,
+    ) -> Option<[u64; 16]> {
+        let mut out = [0; 16];
+        for (i, slot) in out.iter_mut().enumerate().take(usize::from(comps)) {
+            *slot = value(self, i).exact()?;
+        }
+        Some(out)
+    }
+
+    // ---- building
+
+    /// Says that a rule matched; false if it is switched off. Nothing is built before.
+    pub fn begin(&mut self, rule: usize) -> bool {
+        !self.disabled.get(rule).copied().unwrap_or(false)
+    }
+
+    fn builder(&mut self) -> Builder<'_> {
+        Builder::new(self.f, Cursor::Before(self.at))
+    }
+
+    fn created(&mut self, def: Def) -> Val {
+        self.queue.push(def.instr());
+        Val::from(def)
+    }
+
+    /// A constant that is the same in every component.
+    pub fn imm(&mut self, bits: u8, value: u64) -> Val {
+        let def = self.builder().load_const(bits, &[value]);
+        Val { def, swizzle: Swizzle::splat(0) }
+    }
+
+    /// A constant of so many components.
+    pub fn imm_n(&mut self, bits: u8, comps: u8, values: &[u64; 16]) -> Val {
+        let def = self.builder().load_const(bits, &values[..usize::from(comps).min(16)]);
+        Val::from(def)
+    }
+
+    /// An operation.
+    pub fn build(&mut self, op: AluOp, comps: u8, flags: Flags, operands: &[Val]) -> Val {
+        let srcs: SmallVec<[AluSrc; 4]> =
+            operands.iter().map(|v| AluSrc { def: v.def, swizzle: v.swizzle }).collect();
+        let mut builder = self.builder();
+        builder.flags = flags;
+        let def = builder.alu_instr(op, comps, &srcs).def();
+        self.created(def)
+    }
+
+    /// Replaces the root by a value. Everything that the change may have enabled goes back on the list.
+    pub fn replace(&mut self, rule: usize, root: Instr, value: Val) -> bool {
+        let old = root.def();
+        let comps = self.f.comps(old);
+        let whole = self.f.comps(value.def) == comps && value.swizzle.is_identity(comps);
+        let new = match whole {
+            true => value.def,
+            false => self.build(AluOp::MOV, comps, Flags::empty(), &[value]).def,
+        };
+        self.log.fired(self.f, rule, root, new);
+        self.substitute(old, new);
+        true
+    }
+
+    /// Makes every user of `old` use `new`, and removes what is dead.
+    pub(crate) fn substitute(&mut self, old: Def, new: Def) {
+        if old == new {
+            return;
+        }
+        let before = self.facts.cached(old);
+        self.enqueue_users(old);
+        let users: SmallVec<[Def; 8]> = self.value_users(old);
+        self.f.replace_all_uses(old, new);
+        if before.is_some() && before != Some(self.facts.of(self.f, self.rules, new)) {
+            self.sharpen(users);
+        }
+        self.remove_dead(old.instr());
+    }
+
+    fn value_users(&self, def: Def) -> SmallVec<[Def; 8]> {
+        let users = self.f.uses(def).filter_map(|u| match u.user() {
+            User::Instr(i) => self.f.def(i),
+            User::If(_) => None,
+        });
+        users.collect()
+    }
+
+    /// Computes facts again where operands became better known, and puts on the list whom that may help.
+    fn sharpen(&mut self, mut todo: SmallVec<[Def; 8]>) {
+        let mut budget = 256;
+        while let Some(def) = todo.pop() {
+            let Some(old) = self.facts.cached(def) else { continue };
+            if budget == 0 {
+                return;
+            }
+            budget -= 1;
+            self.facts.forget(def);
+            if self.facts.of(self.f, self.rules, def) != old {
+                self.enqueue_users(def);
+                todo.extend(self.value_users(def));
+            }
+        }
+    }
+
+    /// Puts the users of a value on the list, and theirs, as deep as patterns reach.
+    pub(crate) fn enqueue_users(&mut self, def: Def) {
+        let mut level: SmallVec<[Def; 8]> = SmallVec::from_slice(&[def]);
+        for _ in 0..self.depth {
+            let mut next: SmallVec<[Def; 8]> = SmallVec::new();
+            for def in level {
+                for user in self.f.uses(def) {
+                    let User::Instr(i) = user.user() else { continue };
+                    if self.f.kind(i) == InstrKind::Alu && self.queue.push(i) {
+                        next.push(i.def());
+                    }
+                }
+            }
+            level = next;
+            if level.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Removes an unused instruction and what only it used. A value that is left with one use may enable rules that
+    /// ask for that.
+    pub(crate) fn remove_dead(&mut self, instr: Instr) {
+        let mut stack: SmallVec<[Instr; 8]> = SmallVec::from_slice(&[instr]);
+        while let Some(instr) = stack.pop() {
+            let removable = matches!(
+                self.f.kind(instr),
+                InstrKind::Alu | InstrKind::LoadConst | InstrKind::Undef
+            );
+            if !removable || self.f.block_of(instr).is_none() || self.f.is_used(instr.def()) {
+                continue;
+            }
+            let srcs: SmallVec<[Def; 4]> = self.f.srcs(instr).iter().map(|s| s.def()).collect();
+            self.f.remove(instr);
+            for src in srcs {
+                match self.f.is_used(src) {
+                    false => stack.push(src.instr()),
+                    true if self.f.has_one_use(src) => self.enqueue_users(src),
+                    true => {}
+                }
+            }
+        }
+    }
+}

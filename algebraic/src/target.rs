@@ -1,0 +1,133 @@
+//! What a rewrite may create: plain data about the code's consumer.
+
+use deburr_ir_core::{AluInfo, AluOp, AluType, BaseType, FormDir};
+use rustc_hash::FxHashMap;
+
+/// A consumer of code: which operations it has at which sizes, and which options hold.
+///
+/// ```
+/// use deburr_algebraic::Target;
+/// use deburr_ir_core::AluOp;
+///
+/// let target = Target::generic("mine").int_sizes(&[32]).forbid(AluOp::FFMA, &[]).option("lower_bitops");
+/// assert!(target.legal(AluOp::IADD, 32));
+/// assert!(!target.legal(AluOp::IADD, 64));
+/// assert!(!target.legal(AluOp::FFMA, 32));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Target {
+    /// Name, as on the command line.
+    pub name: String,
+    /// Options that rules may test with `when`.
+    pub options: Vec<String>,
+    /// Sizes of integers, as a set.
+    ints: u8,
+    /// Sizes of floats, as a set.
+    floats: u8,
+    /// Whether only opcodes with a SPIR-V instruction are legal.
+    spirv_only: bool,
+    /// Sizes at which opcodes are illegal although the above allows them.
+    illegal: FxHashMap<AluOp, u8>,
+}
+
+/// The set of one size; 0 where the IR doesn't have it.
+fn set(bits: u8) -> u8 {
+    match bits {
+        1 => 1,
+        8 => 2,
+        16 => 4,
+        32 => 8,
+        64 => 16,
+        _ => 0,
+    }
+}
+
+fn sets(bits: &[u8]) -> u8 {
+    bits.iter().fold(0, |all, b| all | set(*b))
+}
+
+impl Target {
+    /// A target that has everything.
+    pub fn generic(name: impl Into<String>) -> Target {
+        Target {
+            name: name.into(),
+            options: Vec::new(),
+            ints: 31,
+            floats: 28,
+            spirv_only: false,
+            illegal: FxHashMap::default(),
+        }
+    }
+
+    /// SPIR-V with 32-bit numbers: opcodes that an instruction is written as.
+    pub fn spirv() -> Target {
+        let mut target = Target { spirv_only: true, ..Target::generic("spirv") };
+        (target.ints, target.floats) = (sets(&[1, 32]), sets(&[32]));
+        target
+    }
+
+    /// Sets the integer sizes, beside 1 bit.
+    #[must_use]
+    pub fn int_sizes(mut self, bits: &[u8]) -> Target {
+        self.ints = sets(bits) | 1;
+        self
+    }
+
+    /// Sets the float sizes.
+    #[must_use]
+    pub fn float_sizes(mut self, bits: &[u8]) -> Target {
+        self.floats = sets(bits);
+        self
+    }
+
+    /// Makes an opcode illegal at the sizes given, or at all if none is.
+    #[must_use]
+    pub fn forbid(mut self, op: AluOp, bits: &[u8]) -> Target {
+        *self.illegal.entry(op).or_default() |= if bits.is_empty() { 31 } else { sets(bits) };
+        self
+    }
+
+    /// Switches an option on.
+    #[must_use]
+    pub fn option(mut self, name: impl Into<String>) -> Target {
+        self.options.push(name.into());
+        self
+    }
+
+    /// Whether an option is on.
+    pub fn has_option(&self, name: &str) -> bool {
+        self.options.iter().any(|o| o == name)
+    }
+
+    /// Whether the target has an opcode of the built-in table at a width: its unsized one, or its result's where
+    /// every operand has a size.
+    pub fn legal(&self, op: AluOp, bits: u8) -> bool {
+        op.builtin().is_none_or(|info| self.legal_info(op, info, bits))
+    }
+
+    /// As [`Target::legal`], for an opcode of any table.
+    pub fn legal_info(&self, op: AluOp, info: &AluInfo, bits: u8) -> bool {
+        let fits = |ty: &AluType| {
+            let bits = if ty.bits == 0 { bits } else { ty.bits };
+            match ty.base {
+                BaseType::Float => self.floats & set(bits) != 0,
+                // Untyped moves carry floats too.
+                BaseType::Uint => (self.ints | self.floats) & set(bits) != 0,
+                BaseType::Int => self.ints & set(bits) != 0,
+                BaseType::Bool => bits == 1 || self.ints & set(bits) != 0 && !self.spirv_only,
+            }
+        };
+        let written = |dir: FormDir| matches!(dir, FormDir::Both | FormDir::Write);
+        let moves = info.cost == 0;
+        fits(&info.output)
+            && info.inputs.iter().all(fits)
+            && self.illegal.get(&op).is_none_or(|i| i & set(bits) == 0)
+            && (!self.spirv_only
+                || moves
+                || info
+                    .spirv
+                    .iter()
+                    .any(|f| written(f.dir) && (f.sizes.is_empty() || f.sizes.contains(&bits))))
+    }
+}

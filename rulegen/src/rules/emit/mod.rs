@@ -1,0 +1,209 @@
+//! Compiled matchers as Rust text.
+//!
+//! One function a group and root opcode, with one arm a rule in the order in which rules are tried. The text is
+//! readable by itself: every arm stands under the name and place of its rule.
+
+mod expr;
+mod matcher;
+
+use super::model::*;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+
+/// Operands whose kinds are looked at before any arm is tried.
+const MAX_KINDS: usize = 4;
+
+/// What is generated from a rule set: Rust that a crate with `deburr-algebraic` and `deburr-ir-core` includes. It
+/// defines `pub static RULES: RuleSet`.
+pub fn emit(set: &RuleSet) -> String {
+    let mut out = String::from(
+        "// Generated from the rule files. Each arm names its rule.\n\n\
+         use deburr_algebraic::facts::abs::{self, Abs};\n\
+         use deburr_algebraic::{Group, MatchFn, Rewriter, RuleInfo, RuleSet, TransferFn, Val};\n\
+         use deburr_ir_core::fold::prim;\n\
+         use deburr_ir_core::{AluOp, Flags, Instr};\n\n",
+    );
+    let fact_names = facts(set, &mut out);
+    let functions = matchers(set, &fact_names, &mut out);
+    let transfers = transfers(set, &mut out);
+    tables(set, &functions, &transfers, &mut out);
+    out
+}
+
+/// The texts of a tree as Rust: `pub static SOURCES: &[(&str, &str)]`.
+pub fn sources(files: &[(std::sync::Arc<str>, std::sync::Arc<str>)]) -> String {
+    let mut out = String::from(
+        "/// Name and text of every rule file, the fact library and the groups first.\n",
+    );
+    out.push_str("pub static SOURCES: &[(&str, &str)] = &[\n");
+    for (name, text) in files {
+        let _ = writeln!(out, "    ({name:?}, {text:?}),");
+    }
+    out.push_str("];\n");
+    out
+}
+
+/// One function a fact, over abstract values.
+fn facts(set: &RuleSet, out: &mut String) -> Vec<String> {
+    let used: Vec<bool> = (0..set.facts.len())
+        .map(|i| set.rules.iter().any(|r| r.facts.iter().any(|f| f.fact == i)))
+        .collect();
+    let mut names = Vec::new();
+    for (fact, used) in set.facts.iter().zip(used) {
+        let name = format!("fact_{}", fact.name);
+        if used {
+            let params: Vec<String> =
+                (0..fact.params.len()).map(|i| format!("v{i}: Abs")).collect();
+            let body = expr::emit(&fact.body).unwrap_or_else(|| "abs::top(1)".to_string());
+            for line in fact.doc.lines() {
+                let _ = writeln!(out, "/// {line}");
+            }
+            let _ = writeln!(
+                out,
+                "fn {name}(e: &abs::Env, w: u32, {}) -> Abs {{\n    let _ = (e, w);\n    {body}\n}}\n",
+                params.join(", ")
+            );
+        }
+        names.push(name);
+    }
+    names
+}
+
+/// The matcher functions; gives their names by group and opcode.
+fn matchers(
+    set: &RuleSet,
+    fact_names: &[String],
+    out: &mut String,
+) -> BTreeMap<(usize, usize), String> {
+    let mut by_root: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for (i, rule) in set.rules.iter().enumerate() {
+        if let NodeKind::Op { op, .. } = &rule.nodes[rule.pattern].kind {
+            by_root.entry((rule.group, *op)).or_default().push(i);
+        }
+    }
+    let mut names = BTreeMap::new();
+    for ((group, op), rules) in by_root {
+        let sig = set.ops.get(op);
+        let name = format!("{}_{}", set.groups[group].0.replace('.', "_"), sig.name);
+        let mut body = String::new();
+        for rule in rules {
+            let arm = matcher::arm(set, rule, fact_names);
+            out.push_str(&arm.functions);
+            body.push_str(&arm.body);
+        }
+        let _ = writeln!(
+            out,
+            "/// Rules of group `{}` at `{}`.\nfn {name}(cx: &mut Rewriter<'_>, n0: Instr) -> bool {{",
+            set.groups[group].0, sig.name
+        );
+        out.push_str("    let comps = cx.comps(n0);\n    let _ = comps;\n");
+        let kinds = sig.inputs.len().min(MAX_KINDS);
+        for k in 0..kinds {
+            let _ = writeln!(out, "    let k{k} = cx.kind(n0, {k});");
+        }
+        let list: Vec<String> = (0..kinds).map(|k| format!("k{k}")).collect();
+        let _ = writeln!(out, "    let _ = ({});", list.join(", "));
+        out.push_str(&body);
+        out.push_str("    false\n}\n\n");
+        names.insert((group, op), name);
+    }
+    names
+}
+
+/// Transfer functions of the value analysis, one an opcode whose `eval` is scalar.
+fn transfers(set: &RuleSet, out: &mut String) -> Vec<Option<String>> {
+    let mut names = Vec::new();
+    let mut bodies: HashMap<String, String> = HashMap::new();
+    for sig in set.ops.iter() {
+        let scalar = sig.output.comps == 0 && sig.inputs.iter().all(|t| t.comps == 0);
+        let body = match &sig.eval {
+            Some(eval) if scalar && sig.id < 0x4000 && eval.size() <= 40 => expr::emit(eval),
+            _ => None,
+        };
+        let Some(body) = body else {
+            names.push(None);
+            continue;
+        };
+        let count = sig.inputs.len();
+        let key = format!("{count} {body}");
+        let name = match bodies.get(&key) {
+            Some(name) => name.clone(),
+            None => {
+                let name = format!("value_{}", sig.name);
+                let operands: Vec<String> = (0..count).map(|i| format!("v{i}")).collect();
+                let _ = writeln!(
+                    out,
+                    "/// What `{}` gives for sets of operands.\nfn {name}(e: &abs::Env, w: u32, v: &[Abs]) -> Abs {{\n    \
+                     let &[{}] = v else {{ return abs::top(w) }};\n    let _ = (e, w);\n    {body}\n}}\n",
+                    sig.name,
+                    operands.join(", ")
+                );
+                bodies.insert(key, name.clone());
+                name
+            }
+        };
+        names.push(Some(name));
+    }
+    names
+}
+
+fn tables(
+    set: &RuleSet,
+    functions: &BTreeMap<(usize, usize), String>,
+    transfers: &[Option<String>],
+    out: &mut String,
+) {
+    let builtin = set.ops.iter().filter(|o| o.id < 0x4000).count();
+    for (g, (name, _)) in set.groups.iter().enumerate() {
+        let ident = name.replace('.', "_").to_uppercase();
+        let _ = writeln!(out, "static BY_OP_{ident}: [Option<MatchFn>; {builtin}] = [");
+        for (i, sig) in set.ops.iter().enumerate().take(builtin) {
+            let _ = match functions.get(&(g, i)) {
+                Some(f) => writeln!(out, "    Some({f}), // {}", sig.name),
+                None => writeln!(out, "    None,"),
+            };
+        }
+        out.push_str("];\n\n");
+    }
+    let _ = writeln!(out, "static TRANSFERS: [Option<TransferFn>; {builtin}] = [");
+    for name in transfers.iter().take(builtin) {
+        let _ = match name {
+            Some(f) => writeln!(out, "    Some({f}),"),
+            None => writeln!(out, "    None,"),
+        };
+    }
+    out.push_str("];\n\n/// Every rule of the tree, compiled.\npub static RULES: RuleSet = RuleSet {\n    groups: &[\n");
+    for (g, (name, doc)) in set.groups.iter().enumerate() {
+        let ident = name.replace('.', "_").to_uppercase();
+        let dialect: Vec<String> = functions
+            .iter()
+            .filter(|((group, op), _)| *group == g && set.ops.get(*op).id >= 0x4000)
+            .map(|((_, op), f)| format!("({:#x}, {f} as MatchFn)", set.ops.get(*op).id))
+            .collect();
+        let _ = writeln!(
+            out,
+            "        Group {{ name: {name:?}, doc: {doc:?}, by_op: &BY_OP_{ident}, dialect: &[{}] }},",
+            dialect.join(", ")
+        );
+    }
+    out.push_str("    ],\n    rules: &[\n");
+    for rule in &set.rules {
+        let _ = writeln!(
+            out,
+            "        RuleInfo {{ name: {:?}, base: {:?}, file: {:?}, line: {}, group: {}, instances: {}, doc: {:?} }},",
+            rule.name,
+            rule.base,
+            set.files[rule.file].0,
+            rule.line,
+            rule.group,
+            rule.instances.len(),
+            rule.doc
+        );
+    }
+    let options: Vec<String> = set.options.iter().map(|o| format!("{:?}", o.0)).collect();
+    let _ = writeln!(
+        out,
+        "    ],\n    options: &[{}],\n    transfers: &TRANSFERS,\n}};",
+        options.join(", ")
+    );
+}
