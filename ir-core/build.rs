@@ -9,4 +9,9 @@ fn main() {
         eprintln!("{errors}");
         std::process::exit(1);
     }
+    // For build scripts of crates that depend on this one: dialects are checked against the tables.
+    for (key, path) in [("opcodes", opcodes), ("intrinsics", intrinsics)] {
+        let path = path.canonicalize().expect("the table was read from there");
+        println!("cargo:{key}={}", path.display());
+    }
 }

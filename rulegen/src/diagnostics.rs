@@ -229,9 +229,10 @@ pub fn line_column(source: &str, offset: usize) -> (usize, usize) {
 }
 
 /// The candidate closest to `name`, if it is close enough to be a typing error: at most a third of the characters
-/// differ. The first of equals wins.
+/// differ, and not the only one. The first of equals wins.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = name.chars().count().div_ceil(3).max(1);
+    let length = name.chars().count();
+    let limit = if length < 2 { 0 } else { length.div_ceil(3) };
     candidates
         .into_iter()
         .map(|candidate| (distance(name, candidate, limit), candidate))
@@ -299,6 +300,6 @@ mod tests {
         assert_eq!(nearest("fadd", ["iadd", "fmul", "fsub"]), Some("iadd"));
         assert_eq!(nearest("isbu", ["isub", "iabs"]), Some("isub"), "a transposition is one edit");
         assert_eq!(nearest("frobnicate", ["fadd", "fmul"]), None);
-        assert_eq!(nearest("x", []), None);
+        assert_eq!(nearest("x", ["y"]), None, "one letter resembles every other");
     }
 }

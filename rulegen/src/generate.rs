@@ -150,8 +150,8 @@ impl Dialect {
         self
     }
 
-    /// The built-in tables, to check names against them. Without them a wrong name of a built-in const index is found
-    /// by the compiler of the generated code.
+    /// The built-in tables, to check names against them. A build script of a crate that depends on the IR's crate
+    /// needn't say: that one's own build script tells it.
     pub fn builtin(
         mut self,
         opcodes_toml: impl Into<PathBuf>,
@@ -164,7 +164,13 @@ impl Dialect {
     /// Writes `NAME.rs` in `out`. Prints what Cargo needs to know.
     pub fn generate(self, out: &Path) -> Result<(), Errors> {
         let file = read(&self.table)?;
-        let builtin = match &self.builtin {
+        let from_cargo = || {
+            let path = |name: &str| {
+                std::env::var_os(format!("DEP_DEBURR_IR_CORE_{name}")).map(PathBuf::from)
+            };
+            Some((path("OPCODES")?, path("INTRINSICS")?))
+        };
+        let builtin = match &self.builtin.clone().or_else(from_cargo) {
             Some((opcodes_toml, intrinsics_toml)) => {
                 vec![read(opcodes_toml)?, read(intrinsics_toml)?]
             }

@@ -155,7 +155,7 @@ fn module(name: &str, doc: &str, body: &TokenStream) -> TokenStream {
     let name = ident(name);
     quote! {
         #[doc = #doc]
-        #[allow(dead_code, unused_imports, reason = "generated for a crate that need not use all of it")]
+        #[allow(dead_code, unused_imports, clippy::identity_op, reason = "generated for a crate that need not use all of it")]
         pub mod #name { #body }
     }
 }

@@ -179,7 +179,7 @@ fn unknown_names_get_suggestions() {
         "E0203 at `sqrt`: `sqrt` is unknown (`sqrt` is a primitive: call it, `sqrt(…)`)",
     );
     check("f as f23", "E0203 at `f23`: no type `f23` (did you mean `f32`?)");
-    check("{ let t = 1u8; t } + t", "E0203 at `t`: `t` is unknown (did you mean `i`?)");
+    check("{ let t = 1u8; t } + t", "E0203 at `t`: `t` is unknown");
     check(
         "nowhere(f) + elsewhere",
         "E0203 at `nowhere`: no primitive `nowhere`\nE0203 at `elsewhere`: `elsewhere` is unknown",

@@ -70,6 +70,7 @@ pub(super) fn read_file(
             // What is wrong with every member of a family is said once.
             let first = entry.log.len();
             for bindings in &members {
+                let start = entry.log.len();
                 let mut member = Entry::new(file, table, span, bindings, entry.log);
                 member.used.push("for");
                 match key {
@@ -78,23 +79,22 @@ pub(super) fn read_file(
                     _ => intrinsic::read(&mut member, tables, builtin),
                 }
                 member.finish();
+                drop_repeated(entry.log, first, start);
             }
-            dedupe(entry.log, first);
         }
     }
     entry.used.extend(known);
     entry.finish();
 }
 
-/// Drops equal diagnostics from `first` on.
-fn dedupe(log: &mut Vec<Diagnostic>, first: usize) {
-    let mut kept: Vec<Diagnostic> = Vec::new();
-    for diagnostic in log.drain(first..) {
-        if !kept.iter().any(|k| k.code == diagnostic.code && k.span == diagnostic.span) {
-            kept.push(diagnostic);
-        }
-    }
-    log.extend(kept);
+/// Drops the diagnostics from `start` on that an earlier member of the family, from `first` on, gave for the same place.
+fn drop_repeated(log: &mut Vec<Diagnostic>, first: usize, start: usize) {
+    let new = log.split_off(start);
+    let repeated = |d: &Diagnostic, log: &[Diagnostic]| {
+        log.iter().any(|k| k.code == d.code && k.span == d.span)
+    };
+    let fresh: Vec<Diagnostic> = new.into_iter().filter(|d| !repeated(d, &log[first..])).collect();
+    log.extend(fresh);
 }
 
 /// The rows of `for`: one empty row if there is none, no row after an error.
@@ -410,7 +410,7 @@ impl<'a, 'f> Entry<'a, 'f> {
             return Some(*value);
         }
         let list: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
-        let message = format!("`{}` is not a `{key}`: {}", text.text, list.join(", "));
+        let message = format!("`{key}` can't be `{}`, only {}", text.text, list.join(", "));
         let diagnostic = Diagnostic::error(E_WORD, &self.file.name, text.whole(), message);
         self.log.push(diagnostic.suggest(&text.text, words.iter().map(|(word, _)| *word)));
         None
