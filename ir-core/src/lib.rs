@@ -6,6 +6,7 @@
 
 pub mod builder;
 pub mod cf;
+pub mod cf_edit;
 mod cf_query;
 mod dialect;
 mod entity;
