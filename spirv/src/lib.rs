@@ -9,9 +9,11 @@
 
 mod error;
 mod read;
+mod stats;
 mod write;
 
 pub use deburr_ir_core::Module;
 pub use error::{Error, ErrorKind};
 pub use read::{FloatMode, ReadOptions, read};
+pub use stats::{Counts, count};
 pub use write::{WriteOptions, write};
