@@ -552,17 +552,20 @@ impl Function {
 
     /// Makes the edges of a body that has none, from the tree alone: phis are taken as they are.
     pub(crate) fn compute_edges(&mut self) {
-        let mut work = vec![self.start_block()];
-        let mut seen = vec![false; self.blocks.len()];
-        seen[self.start_block().index()] = true;
+        self.compute_edges_of(self.body());
+    }
+
+    /// Makes the edges between the blocks of the body or of an extracted list, none of which has any.
+    pub(crate) fn compute_edges_of(&mut self, list: CfList) {
+        let first = self.first_block(list);
+        let mut work = vec![first];
         while let Some(block) = work.pop() {
             let succs = self.structural_successors(block);
             self.blocks[block.index()].succs = succs.map(PackedOption::from);
             for succ in succs.into_iter().flatten() {
-                if !self.preds(succ).contains(&block) {
-                    self.blocks[succ.index()].preds.push(block);
-                }
-                if !std::mem::replace(&mut seen[succ.index()], true) {
+                let preds = &mut self.blocks[succ.index()].preds;
+                preds.push(block);
+                if preds.len() == 1 && succ != first {
                     work.push(succ);
                 }
             }

@@ -276,6 +276,11 @@ impl Function {
     /// Puts extracted nodes at the cursor: their first block joins what stands before, their last what stands behind
     /// (which is dead if they end with a jump). Phis in their first block become undef.
     pub fn reinsert(&mut self, taken: Extracted, cursor: Cursor) {
+        self.reinsert_at(taken, cursor);
+    }
+
+    /// The same; returns the block that the first one joined.
+    pub(crate) fn reinsert_at(&mut self, taken: Extracted, cursor: Cursor) -> Block {
         let (before, after) = self.split(cursor);
         let (first, last) = (self.first_block(taken.0), self.last_block(taken.0));
         let mut dirty: Vec<Block> = self.list_blocks(taken.0).filter(|&b| b != first).collect();
@@ -284,6 +289,7 @@ impl Function {
         self.merge(if last == first { before } else { last }, after);
         dirty.push(before);
         self.relink(&dirty);
+        before
     }
 
     /// Links the nodes of a list behind a block.

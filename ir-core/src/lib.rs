@@ -8,9 +8,11 @@ pub mod builder;
 pub mod cf;
 pub mod cf_edit;
 mod cf_query;
+mod copy;
 mod dialect;
 mod entity;
 mod env;
+mod equal;
 pub mod fold;
 mod func;
 mod instr;
@@ -24,6 +26,7 @@ mod types;
 
 pub use builder::{AluSrc, Builder};
 pub use cf::{Extracted, IfParts, LoopParts, NodeKind, OnceParts};
+pub use copy::{CopyMap, InlinedBody};
 pub use dialect::{Dialect, Dialects};
 pub use entity::{
     Block, CfList, Def, Entity, Func, Instr, Node, PackedOption, SpecConst, Type, UseId, Var,
