@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::expr::{Emitter, Place};
 use super::{CratePath, Output, ident};
-use crate::expr::{Base, Expr};
+use crate::expr::{Base, Expr, ExprKind};
 use crate::tables::op::Eval;
 use crate::tables::sig::{OPERANDS, SigTy};
 use crate::tables::{OpDef, Tables};
@@ -16,35 +16,37 @@ pub fn fold(tables: &Tables, path: CratePath) -> String {
     let mut out = Output::new("Constant folders of the opcodes.");
     out.item(None, &quote!(use #krate::fold::{Cx, prim};));
     for op in &tables.ops {
-        if let Eval::Expr(expr) = &op.eval {
-            let doc = format!("`{}{}`", op.name, op.sig);
-            out.item(Some(&op.place), &folder(op, &op.name, expr, Some(op.sig.output), &doc));
-        }
-    }
-    for (promise, what) in [
-        ("dom", "the operands are in the domain"),
-        ("nsw", "it doesn't wrap as signed"),
-        ("nuw", "it doesn't wrap as unsigned"),
-    ] {
-        for op in &tables.ops {
-            if let Some(expr) = condition(op, promise) {
-                let doc = format!("Whether {what} of `{}`: 1 or 0.", op.name);
-                out.item(
-                    Some(&op.place),
-                    &folder(op, &format!("{}_{promise}", op.name), expr, None, &doc),
-                );
-            }
-        }
-    }
-    for op in &tables.ops {
-        for (i, form) in op.spirv.iter().enumerate() {
-            if let Some(expr) = &form.exact {
-                let doc = format!("Whether `{}` can be written as {}: 1 or 0.", op.name, form.name);
-                out.item(Some(&op.place), &folder(op, &exact_name(op, i), expr, None, &doc));
-            }
+        for item in folders(op) {
+            out.item(Some(&op.place), &item);
         }
     }
     out.finish()
+}
+
+/// An opcode's folder and the conditions of its promises and SPIR-V forms.
+pub(super) fn folders(op: &OpDef) -> Vec<TokenStream> {
+    let mut items = Vec::new();
+    if let Eval::Expr(expr) = &op.eval {
+        let doc = format!("`{}{}`", op.name, op.sig);
+        items.push(folder(op, &op.name, expr, Some(op.sig.output), &doc));
+    }
+    for (promise, what) in [
+        ("dom", "the operands are in the domain"),
+        ("nsw", "the signed result doesn't overflow"),
+        ("nuw", "the unsigned result doesn't overflow"),
+    ] {
+        if let Some(expr) = condition(op, promise) {
+            let doc = format!("Whether {what}, of `{}`: 1 or 0.", op.name);
+            items.push(folder(op, &format!("{}_{promise}", op.name), expr, None, &doc));
+        }
+    }
+    for (i, form) in op.spirv.iter().enumerate() {
+        if let Some(expr) = &form.exact {
+            let doc = format!("Whether `{}` can be written as {}: 1 or 0.", op.name, form.name);
+            items.push(folder(op, &exact_name(op, i), expr, None, &doc));
+        }
+    }
+    items
 }
 
 /// The function for the domain of an opcode's i-th SPIR-V form.
@@ -128,10 +130,10 @@ fn folder(op: &OpDef, name: &str, expr: &Expr, output: Option<SigTy>, doc: &str)
 fn used_operands(expr: &Expr) -> [bool; OPERANDS.len()] {
     let mut used = [false; OPERANDS.len()];
     expr.walk(&mut |e| {
-        if let crate::expr::ExprKind::Var { id, .. } = e.kind {
-            if let Some(slot) = used.get_mut(id as usize) {
-                *slot = true;
-            }
+        if let ExprKind::Var { id, .. } = e.kind
+            && let Some(slot) = used.get_mut(id as usize)
+        {
+            *slot = true;
         }
     });
     used

@@ -223,7 +223,9 @@ fn short(group: &Group, before: &[TokenTree]) -> Option<String> {
     let result =
         matches!(before, [.., TokenTree::Punct(p), TokenTree::Ident(_)] if p.as_char() == '>');
     // `impl Name { … }` and the like are no literals.
-    let declares = before
+    // They stand close by: `pub trait A`, `impl A for B<'_>`.
+    let near = &before[before.len().saturating_sub(8)..];
+    let declares = near
         .iter()
         .any(|t| matches!(t, TokenTree::Ident(i) if i == "impl" || i == "struct" || i == "trait"));
     if group.delimiter() != Delimiter::Brace || !after_name || declares || result {

@@ -4,7 +4,7 @@
 //! [`layout`], so that it can be read without a formatter; with the feature `print` it is as `prettyplease` would
 //! write it.
 //!
-//! - [`expr`]: expressions.
+//! - [`expr`]: expressions over bit patterns.
 //! - [`fold`]: one folder an opcode.
 //! - [`opcodes`], [`intrinsics`]: constants, tables, builders.
 
@@ -106,4 +106,38 @@ pub(crate) fn ident(name: &str) -> Ident {
 /// The constant of a name: `iadd` is `IADD`.
 pub(crate) fn constant(name: &str) -> Ident {
     ident(&name.to_ascii_uppercase())
+}
+
+/// The code generated for one opcode or intrinsic: its row of the table, its folders, its builder method. `None` if no
+/// table has the name.
+#[cfg(feature = "print")]
+pub fn expand(tables: &crate::tables::Tables, name: &str) -> Option<String> {
+    let mut items = Vec::new();
+    let place = if let Some((_, op)) = tables.op(name) {
+        let info = opcodes::info(op, &quote!(fold));
+        items.push(quote!(static INFO: AluInfo = #info;));
+        items.extend(fold::folders(op));
+        let method = opcodes::method(op, &quote!(pub), &quote!(AluOp));
+        items.push(quote!(impl Builder<'_> { #method }));
+        &op.place
+    } else {
+        let (_, intrinsic) = tables.intrinsic(name)?;
+        let info = intrinsics::info(intrinsic, &intrinsics::index_const);
+        items.push(quote!(static INFO: IntrinsicInfo = #info;));
+        let method = intrinsics::method(intrinsic, &quote!(pub), &quote!(Intrinsic));
+        items.push(quote!(impl Builder<'_> { #method }));
+        &intrinsic.place
+    };
+    let mut text = format!("// {}:{}\n", place.file, place.line);
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            text.push('\n');
+        }
+        // What isn't a Rust item is shown as it is: better than nothing, and the tests know none.
+        text.push_str(&match syn::parse2(item.clone()) {
+            Ok(file) => prettyplease::unparse(&file),
+            Err(_) => layout::item(item),
+        });
+    }
+    Some(text)
 }

@@ -27,7 +27,6 @@ fn generation_is_deterministic_and_free_of_paths() {
     assert!(first == second, "two generations are equal");
     for text in first {
         assert!(!text.contains(env!("CARGO_MANIFEST_DIR")), "no path of the building machine");
-        let _: TokenStream = text.parse().expect("generated code is made of tokens");
         let place =
             text.lines().filter(|line| line.trim_start().starts_with("// opcodes.toml:")).count();
         let intrinsic = text
@@ -83,7 +82,7 @@ fn folders_of_numbers() {
             }
 
             // t.toml:3
-            /// Whether it doesn't wrap as signed of `f`: 1 or 0.
+            /// Whether the signed result doesn't overflow, of `f`: 1 or 0.
             pub fn f_nsw(_cx: &mut Cx, bits: u32, comp: usize, srcs: &[&[u64]], out: &mut [u64]) {
                 let a = srcs[0][comp];
                 out[comp] = u64::from(prim::ilt(bits, 1u64 << (bits - 1), a));
@@ -142,7 +141,9 @@ fn calls_that_take_the_context_are_bound() {
 
 #[test]
 fn folders_of_vectors() {
-    check("sig = \"(floatx4, floatx4) -> floatx1\"\neval = \"sum(a * b)\"", expect![[r#"
+    check(
+        "sig = \"(floatx4, floatx4) -> floatx1\"\neval = \"sum(a * b)\"",
+        expect![[r#"
         f(cx: &mut Cx, bits: u32, _comp: usize, srcs: &[&[u64]], out: &mut [u64]) {
             let a = srcs[0];
             let b = srcs[1];
@@ -155,8 +156,11 @@ fn folders_of_vectors() {
             t1 = prim::fadd(cx, bits, t1, t4);
             out[0] = t1;
         }
-    "#]]);
-    check("sig = \"(intx8, intx8) -> bool8x1\"\neval = \"all(a == b)\"", expect![[r#"
+    "#]],
+    );
+    check(
+        "sig = \"(intx8, intx8) -> bool8x1\"\neval = \"all(a == b)\"",
+        expect![[r#"
         f(_cx: &mut Cx, _bits: u32, _comp: usize, srcs: &[&[u64]], out: &mut [u64]) {
             let a = srcs[0];
             let b = srcs[1];
@@ -166,7 +170,8 @@ fn folders_of_vectors() {
             }
             out[0] = prim::from_bool(8, t1);
         }
-    "#]]);
+    "#]],
+    );
     check(
         "sig = \"(floatx3, floatx3) -> floatx3\"\neval = \"let t = a * 2.0; if all(t == b) { t } else { b.zyx }\"",
         expect![[r#"
@@ -193,4 +198,66 @@ fn folders_of_vectors() {
             }
         "#]],
     );
+}
+
+#[cfg(feature = "print")]
+#[test]
+fn an_opcode_is_shown_with_all_that_is_made_of_it() {
+    let text = "deburr_opcodes = 1\n[[op]]\nname = \"f\"\nsig = \"(int, uint32) -> int\"\neval = \"a << b\"\n\
+                dom = \"b < BITS\"\ndoc = \"D.\"\n";
+    let tables = Tables::parse(&[TableFile::new("t.toml", text)]).unwrap();
+    assert_eq!(expand(&tables, "g"), None);
+    expect![[r#"
+        // t.toml:3
+        static INFO: AluInfo = AluInfo {
+            name: "f",
+            output: AluType {
+                base: BaseType::Int,
+                bits: 0,
+                comps: 0,
+            },
+            inputs: &[
+                AluType {
+                    base: BaseType::Int,
+                    bits: 0,
+                    comps: 0,
+                },
+                AluType {
+                    base: BaseType::Uint,
+                    bits: 32,
+                    comps: 0,
+                },
+            ],
+            props: AluProps::DOMAIN,
+            sizes: &[8, 16, 32, 64],
+            convergent: Convergent::None,
+            cost: 1,
+            fold: Some(fold::f),
+            dom: Some(fold::f_dom),
+            nsw: None,
+            nuw: None,
+            spirv: &[],
+            doc: "D.",
+        };
+
+        ///`f(int, uint32) -> int`
+        pub fn f(_cx: &mut Cx, bits: u32, comp: usize, srcs: &[&[u64]], out: &mut [u64]) {
+            let a = srcs[0][comp];
+            let b = srcs[1][comp];
+            out[comp] = prim::shl(bits, a, b);
+        }
+
+        ///Whether the operands are in the domain, of `f`: 1 or 0.
+        pub fn f_dom(_cx: &mut Cx, bits: u32, comp: usize, srcs: &[&[u64]], out: &mut [u64]) {
+            let b = srcs[1][comp];
+            out[comp] = u64::from(b < u64::from(bits));
+        }
+
+        impl Builder<'_> {
+            ///`f(int, uint32) -> int`: D.
+            pub fn f(&mut self, a: Def, b: Def) -> Def {
+                self.alu(AluOp::F, &[a, b])
+            }
+        }
+    "#]].assert_eq(&expand(&tables, "f").unwrap());
 }

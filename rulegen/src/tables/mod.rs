@@ -1,9 +1,9 @@
 //! The opcode and intrinsic tables, read from TOML with the place of everything.
 //!
 //! - [`read`]: TOML values with spans, families, the complaints of one run.
-//! - [`sig`]: signatures.
-//! - [`op`]: `opcodes.toml`.
-//! - [`intrinsic`]: `intrinsics.toml`.
+//! - [`sig`]: how signatures are written.
+//! - [`op`]: entries of `opcodes.toml`.
+//! - [`intrinsic`]: entries of `intrinsics.toml`.
 
 pub mod intrinsic;
 pub mod op;
@@ -168,12 +168,21 @@ pub struct TableFile {
     pub name: Arc<str>,
     /// Its text.
     pub text: String,
+    /// Where lines end, ascending.
+    newlines: Vec<usize>,
 }
 
 impl TableFile {
     /// A file of that name and content.
     pub fn new(name: &str, text: impl Into<String>) -> TableFile {
-        TableFile { name: name.into(), text: text.into() }
+        let text = text.into();
+        let newlines = text.match_indices('\n').map(|(at, _)| at).collect();
+        TableFile { name: name.into(), text, newlines }
+    }
+
+    /// The line of a byte, from 1.
+    fn line(&self, offset: usize) -> u32 {
+        self.newlines.partition_point(|&at| at < offset) as u32 + 1
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     Tables,
 };
 use super::{intrinsic, op};
-use crate::diagnostics::{Code, Diagnostic, Span, line_column};
+use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::expr::SourceText;
 
 /// Largest number of members of one family.
@@ -557,7 +557,7 @@ impl<'a, 'f> Entry<'a, 'f> {
             return None;
         }
         let span = text.whole();
-        let line = line_column(&self.file.text, span.start as usize).0 as u32;
+        let line = self.file.line(span.start as usize);
         Some((name, Place { file: self.file.name.clone(), span, line }))
     }
 
