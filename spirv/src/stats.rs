@@ -75,7 +75,8 @@ struct Costs {
 
 impl Costs {
     fn new() -> Self {
-        let core: FxHashMap<&str, u32> = INSTRUCTION_TABLE.iter().map(|i| (i.opname, i.opcode as u32)).collect();
+        let core: FxHashMap<&str, u32> =
+            INSTRUCTION_TABLE.iter().map(|i| (i.opname, i.opcode as u32)).collect();
         let glsl: FxHashMap<&str, u32> =
             GLSL_STD_450_INSTRUCTION_TABLE.iter().map(|i| (i.opname, i.opcode.into())).collect();
         let mut costs = Costs { core: FxHashMap::default(), glsl: FxHashMap::default() };
@@ -109,7 +110,10 @@ impl Seen {
         let word = |n: usize| instr.get(n).copied().unwrap_or(0);
         let Some(op) = Op::from_u32(instr[0] & 0xffff) else { return };
         match op {
-            Op::TypeImage | Op::TypeSampler | Op::TypeSampledImage | Op::TypeAccelerationStructureKHR => {
+            Op::TypeImage
+            | Op::TypeSampler
+            | Op::TypeSampledImage
+            | Op::TypeAccelerationStructureKHR => {
                 self.handles.insert(word(1));
             }
             Op::TypeMatrix => {
@@ -132,8 +136,10 @@ impl Seen {
 
     fn body(&mut self, op: Op, instr: &[u32], costs: &Costs, counts: &mut Counts) {
         let word = |n: usize| instr.get(n).copied().unwrap_or(0);
-        let uncounted = matches!(op, Op::FunctionParameter | Op::Label | Op::Line | Op::NoLine | Op::Nop | Op::Variable)
-            || op == Op::ExtInst && self.non_semantic.contains(&word(3));
+        let uncounted = matches!(
+            op,
+            Op::FunctionParameter | Op::Label | Op::Line | Op::NoLine | Op::Nop | Op::Variable
+        ) || op == Op::ExtInst && self.non_semantic.contains(&word(3));
         if uncounted {
             return;
         }
@@ -159,7 +165,8 @@ impl Seen {
     }
 
     fn cost(&self, op: Op, instr: &[u32], costs: &Costs) -> u64 {
-        let columns = || instr[1..].iter().filter_map(|id| self.matrices.get(id)).max().copied().unwrap_or(1);
+        let columns =
+            || instr[1..].iter().filter_map(|id| self.matrices.get(id)).max().copied().unwrap_or(1);
         match op {
             Op::Phi
             | Op::SelectionMerge
@@ -178,8 +185,17 @@ impl Seen {
                 Some(&cost) => cost,
                 None => {
                     let name = INSTRUCTION_TABLE.get(op).opname;
-                    let heavy = ["Image", "Atomic", "GroupNonUniform", "Subgroup", "ControlBarrier", "MemoryBarrier"];
-                    let ray = name.starts_with("RayQuery") || name.starts_with("Trace") || name.starts_with("Report");
+                    let heavy = [
+                        "Image",
+                        "Atomic",
+                        "GroupNonUniform",
+                        "Subgroup",
+                        "ControlBarrier",
+                        "MemoryBarrier",
+                    ];
+                    let ray = name.starts_with("RayQuery")
+                        || name.starts_with("Trace")
+                        || name.starts_with("Report");
                     if ray || heavy.iter().any(|h| name.starts_with(h)) { 4 } else { 1 }
                 }
             },

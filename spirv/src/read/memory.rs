@@ -8,7 +8,7 @@ use super::value::{Val, Value};
 use super::words::Inst;
 use crate::error::Error;
 use deburr_ir_core::{
-    AluOp, AluSrc, Def, DerefInfo, DerefKind, Index, Intrinsic, Modes, Shape, Type, TypeData, Var,
+    AluOp, AluSrc, Def, DerefInfo, DerefKind, Index, Intrinsic, Modes, Shape, Type, TypeData,
 };
 use rspirv::spirv;
 use spirv::{Decoration as D, MemoryAccess, Op};
@@ -190,63 +190,8 @@ impl FnReader<'_, '_> {
             return self.set(inst.id, Value { ty, kind: Val::Handle(deref), access: declared });
         }
         let bits = access.bits | declared;
-        let kind = match self.system_value(deref, ty)? {
-            Some(def) => Val::Def(def),
-            None => self.load_value(deref, ty, bits, access.align, access.scope)?,
-        };
+        let kind = self.load_value(deref, ty, bits, access.align, access.scope)?;
         self.set(inst.id, Value::new(ty, kind))
-    }
-
-    /// The intrinsic that loads from a built-in variable, where there is one.
-    fn system_value(&mut self, deref: Def, ty: Type) -> Result<Option<Def>, Error> {
-        let mut parent = deref;
-        let mut index = None;
-        if let Some(DerefInfo { kind: DerefKind::Array, .. }) = self.f.deref(deref.instr()) {
-            parent = self.f.src(deref.instr(), 0);
-            index = Some(self.f.src(deref.instr(), 1));
-        }
-        let var = match self.f.deref(parent.instr()) {
-            Some(DerefInfo { kind: DerefKind::Var(var), modes, .. }) if *modes == Modes::IN => *var,
-            _ => return Ok(None),
-        };
-        let Some((op, var_ty)) = self.builtin_load(var) else { return Ok(None) };
-        let shape = self.r.m.types.value_shape(var_ty).and_then(|(c, b)| Shape::new(c, b));
-        let Some(shape) = shape else { return Ok(None) };
-        let info = self.f.dialects.intrinsic(op);
-        let fits = info.is_some_and(|i| {
-            i.srcs.is_empty()
-                && i.indices.is_empty()
-                && i.dest.is_some_and(|d| d <= 0 || d as u8 == shape.comps())
-                && (i.dest_bits.is_empty() || i.dest_bits.contains(&shape.bits()))
-        });
-        if !fits || self.r.m.types.value_shape(ty).is_none() {
-            return Ok(None);
-        }
-        let whole = self.b().intrinsic(op, shape, &[], &[]).def();
-        let Some(index) = index else { return Ok(Some(whole)) };
-        match self.f.constant(index).map(|c| c[0]) {
-            Some(c) if c < shape.comps().into() => Ok(Some(self.b().channel(whole, c as u8))),
-            _ => self.dynamic_component(whole, index).map(Some),
-        }
-    }
-
-    fn builtin_load(&self, var: Var) -> Option<(Intrinsic, Type)> {
-        let var = &self.r.m.vars[var.slot()];
-        let op = super::tables::tables().builtin(var.builtin.as_deref()?)?;
-        Some((op, var.ty))
-    }
-
-    /// A component of a vector by an index that is no constant.
-    fn dynamic_component(&mut self, vector: Def, index: Def) -> Result<Def, Error> {
-        let op = match self.f.comps(vector) {
-            2 => AluOp::VEC_EXTRACT2,
-            3 => AluOp::VEC_EXTRACT3,
-            4 => AluOp::VEC_EXTRACT4,
-            _ => return Err(Error::unsupported("a component of a long vector by a variable")),
-        };
-        let index = self.resize(index, 32, false)?;
-        let srcs = [AluSrc::from(vector), AluSrc::from(index)];
-        Ok(self.b().alu_instr(op, 1, &srcs).def())
     }
 
     /// An integer at another width.

@@ -63,7 +63,6 @@ pub(super) struct Tables {
     ext_names: FxHashMap<u32, &'static str>,
     intrinsics: FxHashMap<u32, Vec<IntrForm>>,
     ext_intrinsics: FxHashMap<u32, Vec<IntrForm>>,
-    builtins: FxHashMap<&'static str, Intrinsic>,
 }
 
 /// The look-ups of the built-in tables.
@@ -81,7 +80,6 @@ impl Tables {
             ext_names: FxHashMap::default(),
             intrinsics: FxHashMap::default(),
             ext_intrinsics: FxHashMap::default(),
-            builtins: FxHashMap::default(),
         };
         let mut numbers: FxHashMap<&'static str, u32> = FxHashMap::default();
         for inst in INSTRUCTION_TABLE.iter() {
@@ -127,9 +125,6 @@ impl Tables {
     fn add_intrinsics(&mut self, core: &FxHashMap<&str, u32>, glsl: &FxHashMap<&str, u32>) {
         for op in (0..Intrinsic::FIRST_DIALECT).map(Intrinsic) {
             let Some(info) = Intrinsic::builtin(op) else { break };
-            if let Some(builtin) = info.builtin {
-                self.builtins.insert(builtin, op);
-            }
             for form in info.spirv.iter().filter(|f| f.dir != FormDir::Write) {
                 let args = (!form.args.is_empty())
                     .then(|| form.args.split_whitespace().map(parse_arg).collect());
@@ -171,11 +166,6 @@ impl Tables {
     /// Intrinsics that a GLSL.std.450 instruction may be read as.
     pub fn ext_intrinsics(&self, number: u32) -> &[IntrForm] {
         self.ext_intrinsics.get(&number).map_or(&[], Vec::as_slice)
-    }
-
-    /// The intrinsic that loads a built-in.
-    pub fn builtin(&self, name: &str) -> Option<Intrinsic> {
-        self.builtins.get(name).copied()
     }
 }
 
