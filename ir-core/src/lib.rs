@@ -10,6 +10,7 @@ pub mod cf_edit;
 mod cf_query;
 mod copy;
 mod dialect;
+mod dom;
 mod entity;
 mod env;
 mod equal;
@@ -23,11 +24,13 @@ mod parse;
 mod print;
 mod table;
 mod types;
+mod validate;
 
 pub use builder::{AluSrc, Builder};
 pub use cf::{Extracted, IfParts, LoopParts, NodeKind, OnceParts};
 pub use copy::{CopyMap, InlinedBody};
 pub use dialect::{Dialect, Dialects};
+pub use dom::{Dominance, Frontiers};
 pub use entity::{
     Block, CfList, Def, Entity, Func, Instr, Node, PackedOption, SpecConst, Type, UseId, Var,
 };
@@ -56,3 +59,4 @@ pub use table::opcodes::{ALU_INFO, SEMANTICS_VERSION};
 pub use types::{
     ArrayLen, Decoration, Dim, ImageType, Member, Modes, StructType, TypeData, TypeTable,
 };
+pub use validate::{Place, Rule, ValidationError, validate, validate_function};

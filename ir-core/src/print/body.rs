@@ -173,6 +173,21 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// Writes one instruction of a function.
+    pub(super) fn one_instr(
+        &self,
+        f: &mut Formatter<'_>,
+        function: &Function,
+        instr: Instr,
+    ) -> Result {
+        let known = |def: Def| def.index() < function.instr_capacity();
+        if !function.srcs(instr).iter().all(|src| known(src.def)) {
+            return write!(f, "{:?} on what does not exist", function.kind(instr));
+        }
+        let numbers = Numbers::new(function, self.labels.locals(function));
+        self.instr(f, function, &numbers, instr)
+    }
+
     fn instr(
         &self,
         f: &mut Formatter<'_>,

@@ -7,6 +7,7 @@ mod body;
 pub(crate) mod labels;
 mod module;
 
+use crate::entity::Instr;
 use crate::func::Function;
 use crate::module::Module;
 use labels::ModuleLabels;
@@ -46,6 +47,23 @@ impl Module {
     /// The body of a function as text, labelled as in the whole module's text.
     pub fn show<'m>(&'m self, function: &'m Function) -> ShowFunction<'m> {
         ShowFunction { module: self, function }
+    }
+}
+
+impl ShowFunction<'_> {
+    /// The text of one instruction.
+    pub fn instr(&self, instr: Instr) -> String {
+        /// The instruction alone, as `Display` wants it.
+        struct One<'a>(Printer<'a>, &'a Function, Instr);
+
+        impl Display for One<'_> {
+            fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+                self.0.one_instr(f, self.1, self.2)
+            }
+        }
+
+        let labels = ModuleLabels::new(self.module);
+        One(Printer { module: Some(self.module), labels }, self.function, instr).to_string()
     }
 }
 
