@@ -218,7 +218,7 @@ fn definitions_walked_as_trees_agree_with_the_oracle() {
         };
         let sizes = if def.sizes.is_empty() { &[0][..] } else { &def.sizes };
         for &bits in sizes {
-            let effort = Effort { samples: 60, thin: 61, seed: 7 };
+            let effort = Effort { samples: 60, thin: 61, seed: 7, first_only: false };
             let shape = u32::from(bits);
             let found = compare(op, shape, effort, &mut |comps, srcs, env, out| {
                 Some(tree::fold(def, tree, None, (shape, comps), srcs, env, out))
@@ -231,4 +231,40 @@ fn definitions_walked_as_trees_agree_with_the_oracle() {
     }
     let examples: Vec<&String> = tallies.values().flat_map(|t| &t.examples).collect();
     assert!(examples.is_empty() && unknown.is_empty(), "{unknown:?}\n{examples:#?}");
+}
+
+#[test]
+fn the_oracle_shares_no_library_with_the_folder() {
+    // Everything that ir-core is built from, by the lock file.
+    let lock = include_str!("../../Cargo.lock");
+    let mut needs = std::collections::BTreeMap::<&str, Vec<&str>>::new();
+    for package in lock.split("[[package]]") {
+        let quoted: Vec<&str> = package.split('"').skip(1).step_by(2).collect();
+        let Some(&name) = quoted.first() else { continue };
+        let list = package.split("dependencies = [").nth(1).unwrap_or("");
+        let names = list.split('"').skip(1).step_by(2).map(|d| d.split(' ').next().unwrap_or(d));
+        needs.entry(name).or_default().extend(names);
+    }
+    let mut linked = vec!["deburr-ir-core"];
+    let mut at = 0;
+    while at < linked.len() {
+        for &dependency in needs.get(linked[at]).into_iter().flatten() {
+            if !linked.contains(&dependency) {
+                linked.push(dependency);
+            }
+        }
+        at += 1;
+    }
+    assert!(linked.contains(&"libm"), "the lock file is not read as it should be: {linked:?}");
+    assert!(!linked.contains(&"rustc_apfloat"));
+    // And the oracle names nothing of the workspace, nor the folder's library.
+    for file in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/oracle"))
+        .expect("the oracle's folder")
+    {
+        let path = file.expect("a file").path();
+        let text = std::fs::read_to_string(&path).expect("a readable file");
+        for word in ["deburr_", "libm", "crate::mutate", "crate::accept"] {
+            assert!(!text.contains(word), "{} mentions {word}", path.display());
+        }
+    }
 }

@@ -11,6 +11,7 @@ use crate::oracle::grid::Random;
 use deburr_rulegen::expr::{
     Base, BinaryOp, Const, Expr, ExprKind, Prim, Reduction, Ty, UnaryOp, Width,
 };
+use deburr_rulegen::tables::OpDef;
 use evaluate::Quirk;
 
 /// A changed definition.
@@ -24,8 +25,8 @@ pub struct Mutant {
     pub what: String,
 }
 
-/// Every change at one node, as replacements of it.
-fn changes(node: &Expr) -> Vec<(Expr, String)> {
+/// Every change at one node, as replacements of it. `sizes` are the widths that `BITS` stands for.
+fn changes(node: &Expr, sizes: &[u8]) -> Vec<(Expr, String)> {
     let mut all = Vec::new();
     let mut put =
         |kind: ExprKind, what: &str| all.push((Expr { kind, ..node.clone() }, what.to_string()));
@@ -67,7 +68,7 @@ fn changes(node: &Expr) -> Vec<(Expr, String)> {
             };
             put(swapped, "arms swapped");
         }
-        ExprKind::Cast(a) => cast_changes(node.ty, a, &mut put),
+        ExprKind::Cast(a) => cast_changes(node.ty, a, sizes, &mut put),
         ExprKind::FloatToInt { value, saturating } => {
             put(
                 ExprKind::FloatToInt { value: value.clone(), saturating: !saturating },
@@ -144,7 +145,9 @@ fn binary_changes(op: BinaryOp, a: &Expr, b: &Expr, put: Put) {
         AndAlso => &[OrElse],
         OrElse => &[AndAlso],
     };
-    for &other in others {
+    // Left or right, a shift by nothing is none.
+    let nothing = op.is_shift() && b.kind == ExprKind::Int(0);
+    for &other in others.iter().filter(|_| !nothing) {
         put(
             ExprKind::Binary(other, Box::new(a.clone()), Box::new(b.clone())),
             &format!("{} for {}", other.symbol(), op.symbol()),
@@ -158,7 +161,7 @@ fn binary_changes(op: BinaryOp, a: &Expr, b: &Expr, put: Put) {
 }
 
 /// The same value through a type of the other sign or of fewer bits.
-fn cast_changes(to: Ty, a: &Expr, put: Put) {
+fn cast_changes(to: Ty, a: &Expr, sizes: &[u8], put: Put) {
     let through = |ty: Ty| {
         let inner = Expr { kind: ExprKind::Cast(Box::new(a.clone())), ty, span: a.span };
         ExprKind::Cast(Box::new(inner))
@@ -168,7 +171,15 @@ fn cast_changes(to: Ty, a: &Expr, put: Put) {
         Base::Uint => Base::Int,
         _ => return,
     };
-    put(through(Ty { base: other, ..a.ty }), "extension by the other sign");
+    let width = |ty: Ty, bits: u8| match ty.width {
+        Width::Fixed(n) => n,
+        Width::Bits => bits,
+    };
+    let extends = |&bits: &u8| width(a.ty, bits) < width(to, bits) || to.base == Base::Float;
+    // Without an extension at any width the sign says nothing.
+    if sizes.iter().any(extends) || (sizes.is_empty() && extends(&0)) {
+        put(through(Ty { base: other, ..a.ty }), "extension by the other sign");
+    }
     if let (Width::Fixed(n), Width::Fixed(m)) = (a.ty.width, to.width) {
         let narrow = n.min(m) / 2;
         if narrow >= 8 {
@@ -255,15 +266,25 @@ fn call_changes(prim: Prim, operands: &[Expr], put: Put) {
 
 /// Quirks that can make a difference at a node.
 fn quirks(node: &Expr) -> Vec<Quirk> {
-    let arithmetic =
-        |op: &BinaryOp| matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div);
     match &node.kind {
-        ExprKind::Binary(op, a, _) if a.ty.base == Base::Float => {
-            if arithmetic(op) {
-                vec![Quirk::NoFlush, Quirk::OtherRounding]
-            } else {
-                vec![Quirk::NoFlush]
+        ExprKind::Binary(op, a, b) if a.ty.base == Base::Float => {
+            use BinaryOp::*;
+            // Scaling up a number that was flushed already, or scaling an integer down by a few bits, meets no denormal.
+            let meets_none = match op {
+                Mul => [a, b]
+                    .iter()
+                    .any(|x| matches!(splatted(x), ExprKind::Float(v) if v.abs() >= 1.0)),
+                Div => matches!(&splatted(a), ExprKind::Cast(x) if x.ty.base != Base::Float),
+                _ => false,
+            };
+            let mut all = Vec::new();
+            if !meets_none {
+                all.push(Quirk::NoFlush);
             }
+            if matches!(op, Add | Sub | Mul | Div) {
+                all.push(Quirk::OtherRounding);
+            }
+            all
         }
         ExprKind::Call(Prim::Fma | Prim::Sqrt, _) => vec![Quirk::NoFlush, Quirk::OtherRounding],
         ExprKind::Call(
@@ -279,13 +300,21 @@ fn quirks(node: &Expr) -> Vec<Quirk> {
     }
 }
 
+/// What an operand is, looking through its repetition for a vector.
+fn splatted(expr: &Expr) -> &ExprKind {
+    match &expr.kind {
+        ExprKind::Splat(inner) => &inner.kind,
+        kind => kind,
+    }
+}
+
 /// Every mutant of a tree.
-pub fn mutants(tree: &Expr) -> Vec<Mutant> {
+pub fn mutants(tree: &Expr, sizes: &[u8]) -> Vec<Mutant> {
     let mut nodes = Vec::new();
     tree.walk(&mut |node| nodes.push(node));
     let mut all = Vec::new();
     for (number, node) in nodes.iter().enumerate() {
-        for (replacement, what) in changes(node) {
+        for (replacement, what) in changes(node, sizes) {
             let what = format!("{what}: {node}");
             all.push(Mutant { tree: replaced(tree, number, &replacement), quirk: None, what });
         }
@@ -327,15 +356,15 @@ pub fn node(tree: &Expr, number: usize) -> Option<&Expr> {
 }
 
 /// `count` mutants of the given definitions: a definition at random, then one of its mutants, none twice.
-pub fn sample<'a, T>(
-    definitions: &'a [(T, &'a Expr)],
+pub fn sample<'a>(
+    definitions: &[(&'a OpDef, &'a Expr)],
     count: usize,
     seed: u64,
-) -> Vec<(&'a T, Mutant)> {
+) -> Vec<(&'a OpDef, Mutant)> {
     let mut random = Random(seed);
-    let lists: Vec<(&T, Vec<Mutant>)> = definitions
+    let lists: Vec<(&OpDef, Vec<Mutant>)> = definitions
         .iter()
-        .map(|(of, tree)| (of, mutants(tree)))
+        .map(|(of, tree)| (*of, mutants(tree, &of.sizes)))
         .filter(|(_, list)| !list.is_empty())
         .collect();
     let total: usize = lists.iter().map(|(_, list)| list.len()).sum();

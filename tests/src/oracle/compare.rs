@@ -35,6 +35,8 @@ pub struct Tally {
     pub overmarked: u64,
     /// Largest error of a transcendental, in units in the last place.
     pub ulps: f64,
+    /// The same in environments that round toward zero.
+    pub ulps_rtz: f64,
     /// The first mismatches, in words.
     pub examples: Vec<String>,
 }
@@ -52,12 +54,13 @@ impl Tally {
         self.unmarked += other.unmarked;
         self.overmarked += other.overmarked;
         self.ulps = self.ulps.max(other.ulps);
+        self.ulps_rtz = self.ulps_rtz.max(other.ulps_rtz);
         self.examples.extend(other.examples);
     }
 
-    /// Whether the folder agrees: values everywhere, marks wherever the specification demands one.
+    /// Whether the folder agrees: values everywhere, and marks wherever the specification has a choice and nowhere else.
     pub fn agrees(&self) -> bool {
-        self.mismatches == 0 && self.unmarked == 0
+        self.mismatches == 0 && self.unmarked == 0 && self.overmarked == 0
     }
 }
 
@@ -151,9 +154,14 @@ pub fn compare(op: &Op, bits: u32, effort: Effort, fold: &mut Folder) -> Tally {
         envs.extend((0..8).map(|_| mixed_environment(&mut random)));
     }
     for (i, env) in envs.iter().enumerate() {
+        if effort.first_only && !tally.agrees() {
+            break;
+        }
         let effort = Effort { seed: effort.seed.wrapping_add(i as u64 * 0x1_0001), ..effort };
         grid::points(op, bits, 1, effort, &mut |point| {
-            check(op, bits, 1, env, point, fold, &mut tally)
+            if !effort.first_only || tally.agrees() {
+                check(op, bits, 1, env, point, fold, &mut tally);
+            }
         });
         if op.dest.comps == 0 {
             // Components must not see each other.
@@ -169,6 +177,36 @@ pub fn compare(op: &Op, bits: u32, effort: Effort, fold: &mut Folder) -> Tally {
         }
     }
     tally
+}
+
+/// Whether `same` holds at every point of an opcode at one width and in every environment; `None` where there are too
+/// many points to ask.
+pub fn equivalent(
+    op: &Op,
+    bits: u32,
+    same: &mut dyn FnMut(&[Vec<u64>], &Env) -> bool,
+) -> Option<bool> {
+    let slots = grid::slots(op, bits, 1);
+    let total: u32 = slots.iter().map(|s| s.1).sum();
+    let envs =
+        if op.is_float() { environments() } else { vec![Env::uniform(Denorm::Any, Rounding::Any)] };
+    if total > if op.is_float() { 16 } else { 24 } {
+        return None;
+    }
+    let mut srcs = Vec::new();
+    let mut point = vec![0u64; slots.len()];
+    for all in 0..1u64 << total {
+        let mut rest = all;
+        for (value, slot) in point.iter_mut().zip(&slots) {
+            *value = rest & (u64::MAX >> (64 - slot.1));
+            rest >>= slot.1;
+        }
+        grid::sources(op, 1, &point, &mut srcs);
+        if !envs.iter().all(|env| same(&srcs, env)) {
+            return Some(false);
+        }
+    }
+    Some(true)
 }
 
 fn check(
@@ -200,18 +238,24 @@ fn check(
         let unmarked = value.free == Free::Yes && !marked;
         tally.mismatches += u64::from(!right);
         tally.unmarked += u64::from(unmarked);
-        tally.overmarked += u64::from(value.free == Free::No && marked);
+        let overmarked = value.free == Free::No && marked;
+        tally.overmarked += u64::from(overmarked);
         match value.want {
             Want::Anything => tally.unbounded += 1,
             Want::Near { truth, tail, .. } if right => {
-                tally.ulps = tally.ulps.max(transcend::ulps(size, got[c], truth, tail));
+                let ulps = transcend::ulps(size, got[c], truth, tail);
+                let rtz = fp::Fp::new(size, env).rtz;
+                let largest = if rtz { &mut tally.ulps_rtz } else { &mut tally.ulps };
+                *largest = largest.max(ulps);
             }
             _ => {}
         }
-        if (!right || unmarked) && tally.examples.len() < EXAMPLES {
+        if (!right || unmarked || overmarked) && tally.examples.len() < EXAMPLES {
             let mut text = describe(op, bits, env, &srcs, c, value, got[c]);
             if unmarked {
                 text.push_str(", not marked as free");
+            } else if overmarked {
+                text.push_str(", marked as free");
             }
             tally.examples.push(text);
         }
@@ -221,13 +265,22 @@ fn check(
 /// Tallies by family of opcodes, in a table.
 pub fn table(tallies: &BTreeMap<&'static str, Tally>) -> Vec<String> {
     let mut lines = vec![format!(
-        "{:<40} {:>9} {:>12} {:>10} {:>9} {:>10} {:>9} {:>8}",
-        "family", "op×sizes", "points", "mismatches", "unmarked", "overmarked", "unbounded", "ulps"
+        "{:<40} {:>9} {:>12} {:>10} {:>9} {:>10} {:>9} {:>8} {:>8}",
+        "family",
+        "op×sizes",
+        "points",
+        "mismatches",
+        "unmarked",
+        "overmarked",
+        "unbounded",
+        "ulps",
+        "rtz"
     )];
     for (family, t) in tallies {
-        let ulps = if t.ulps > 0.0 { format!("{:.3}", t.ulps) } else { String::new() };
+        let shown = |ulps: f64| if ulps > 0.0 { format!("{ulps:.3}") } else { String::new() };
+        let (ulps, rtz) = (shown(t.ulps), shown(t.ulps_rtz));
         lines.push(format!(
-            "{family:<40} {:>9} {:>12} {:>10} {:>9} {:>10} {:>9} {ulps:>8}",
+            "{family:<40} {:>9} {:>12} {:>10} {:>9} {:>10} {:>9} {ulps:>8} {rtz:>8}",
             t.ops, t.points, t.mismatches, t.unmarked, t.overmarked, t.unbounded
         ));
     }

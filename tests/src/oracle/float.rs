@@ -45,16 +45,15 @@ fn arithmetic(t: &mut Table) {
         Value::bits(f.add(f.mul(l.v[0], rest), f.mul(l.v[1], l.v[2])))
     });
     // a − b · ⌊a / b⌋ and a − b · trunc(a / b), each step rounded; of x by x it may be x.
-    t.each("fmod", "float, float -> float", |l| {
+    let remainder = |l: &Lane, whole: fn(Fp, u64) -> u64| {
         let f = l.fp(0);
-        let value = f.sub(l.v[0], f.mul(l.v[1], f.floor(f.div(l.v[0], l.v[1]))));
-        Value::bits(value).open()
-    });
-    t.each("frem", "float, float -> float", |l| {
-        let f = l.fp(0);
-        let value = f.sub(l.v[0], f.mul(l.v[1], f.trunc(f.div(l.v[0], l.v[1]))));
-        Value::bits(value).open()
-    });
+        let value = f.sub(l.v[0], f.mul(l.v[1], whole(f, f.div(l.v[0], l.v[1]))));
+        let equal = f.order(l.v[0], l.v[1]) == Some(Ordering::Equal);
+        let other = if equal { f.operand(l.v[0]) } else { value };
+        Value::choice(value, other != value)
+    };
+    t.each("fmod", "float, float -> float", move |l| remainder(l, Fp::floor));
+    t.each("frem", "float, float -> float", move |l| remainder(l, Fp::trunc));
 }
 
 fn signs(t: &mut Table) {

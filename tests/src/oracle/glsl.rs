@@ -43,10 +43,13 @@ fn clamp(f: Fp, v: &[u64], any: bool) -> Value {
         }
     }
     if less(f, v[2], v[1]) {
-        Value::either(0, all[0])
-    } else {
-        Value::choice(all[0], all.len() > 1)
+        return Value::either(0, all[0]);
     }
+    let value = Value::choice(all[0], all.len() > 1);
+    // Operands that flushing makes equal, or that are NaNs, were two before.
+    let flushed = v.iter().any(|&x| f.operand(x) != x);
+    let merged = flushed || v.iter().filter(|&&x| fp::is_nan(f.size, x)).count() > 1;
+    if merged && value.free == Free::No { value.open() } else { value }
 }
 
 /// t · t · (3 − 2t) for t = (x − a) / (b − a) limited to [0, 1]; any value where a ≥ b.

@@ -176,6 +176,8 @@ pub struct Effort {
     pub thin: u64,
     /// Seed of everything random.
     pub seed: u64,
+    /// Stop comparing at the first difference.
+    pub first_only: bool,
 }
 
 /// Calls `visit` with the points of an opcode at one width and component count; a point has a value for every slot.
@@ -218,7 +220,10 @@ pub fn points(op: &Op, bits: u32, comps: u32, effort: Effort, visit: &mut dyn Fn
                 }
             }
         }
-        _ => {
+        many => {
+            if many.len() <= 4 {
+                every_key(&slots, &mut |point| visit(point));
+            }
             for _ in 0..effort.samples {
                 for (value, edge) in point.iter_mut().zip(&edges) {
                     *value = edge[random.below(edge.len())];
@@ -227,20 +232,75 @@ pub fn points(op: &Op, bits: u32, comps: u32, effort: Effort, visit: &mut dyn Fn
             }
         }
     }
+    let first = op.srcs.first().map_or(0, |o| if o.comps == 0 { comps } else { o.comps } as usize);
     for _ in 0..effort.samples {
         let mixed = random.below(4) == 0;
-        let repeat = random.below(8) == 0;
-        for i in 0..slots.len() {
-            let (base, size) = slots[i];
+        for (i, &(base, size)) in slots.iter().enumerate() {
             point[i] = if mixed && random.below(2) == 0 {
                 edges[i][random.below(edges[i].len())]
             } else {
                 random_value(&mut random, base, size)
             };
-            // Equal operands now and then: cancellation, equality.
-            if repeat && i > 0 && slots[i - 1] == slots[i] {
-                point[i] = point[i - 1];
+        }
+        match random.below(8) {
+            // Equal operands and components now and then: cancellation, equality.
+            0 => {
+                for i in 1..slots.len() {
+                    if slots[i - 1] == slots[i] {
+                        point[i] = point[i - 1];
+                    }
+                }
             }
+            // Operands equal but for one component, of which both have an edge value.
+            1 | 2 => {
+                for i in first..slots.len() {
+                    if slots[i - first] == slots[i] {
+                        point[i] = point[i - first];
+                    }
+                }
+                let odd = random.below(slots.len());
+                for i in [odd, (odd + first) % slots.len()] {
+                    point[i] = edges[i][random.below(edges[i].len())];
+                }
+            }
+            _ => {}
+        }
+        visit(&point);
+    }
+}
+
+/// Values at which an operand among three or four is most likely to change the course of a definition.
+fn keys((base, size): (Base, u32)) -> Vec<u64> {
+    let all: Vec<u64> = match (base, size) {
+        (_, 1) | (Base::Bool, _) => vec![0, 1],
+        (Base::Float, _) => {
+            let sign = fp::sign_bit(size);
+            vec![
+                0,
+                sign,
+                1,
+                sign | 2,
+                fp::one(size),
+                fp::one(size) | sign,
+                fp::inf(size),
+                fp::nan(size),
+            ]
+        }
+        _ => vec![0, 1, 8, 31, 32, 33, u64::MAX, 1 << (size - 1)],
+    };
+    all.into_iter().map(|v| v & mask(size)).collect()
+}
+
+/// Every tuple of key values.
+fn every_key(slots: &[(Base, u32)], visit: &mut dyn FnMut(&[u64])) {
+    let keys: Vec<Vec<u64>> = slots.iter().map(|&s| keys(s)).collect();
+    let total: usize = keys.iter().map(Vec::len).product();
+    let mut point = vec![0u64; slots.len()];
+    for all in 0..total {
+        let mut rest = all;
+        for (value, key) in point.iter_mut().zip(&keys) {
+            *value = key[rest % key.len()];
+            rest /= key.len();
         }
         visit(&point);
     }

@@ -128,16 +128,15 @@ fn division(t: &mut Table) {
     });
     t.each("irem", "int, int -> int", move |l| match l.s(1) {
         0 => Value::any(),
-        b if corner(l) => l.int(l.s(0) % b).open(),
-        b => l.int(l.s(0) % b),
+        b => Value::choice(wrap(l.s(0) % b, l.out), corner(l)),
     });
     t.each("imod", "int, int -> int", move |l| match l.s(1) {
         0 => Value::any(),
         b => {
             // The remainder that has the divisor's sign.
             let rem = l.s(0) % b;
-            let value = l.int(if rem != 0 && (rem < 0) != (b < 0) { rem + b } else { rem });
-            if corner(l) { value.open() } else { value }
+            let value = if rem != 0 && (rem < 0) != (b < 0) { rem + b } else { rem };
+            Value::choice(wrap(value, l.out), corner(l))
         }
     });
     t.each("udiv", "uint, uint -> uint", |l| match l.u(1) {
