@@ -20,13 +20,14 @@ pub(super) enum Operand {
     Matrix(Vec<Def>),
 }
 
-/// Whether an opcode at these shapes is what the form stands for; `srcs` are in the opcode's order.
-pub(super) fn fits(form: &AluForm, result: Shape, srcs: &[Shape]) -> bool {
+/// Whether an opcode at these shapes is what the form stands for; `srcs` are in the opcode's order. Unless `exact`,
+/// integers whose size the opcode fixes (counts, indices) may have another, and are converted.
+pub(super) fn fits(form: &AluForm, result: Shape, srcs: &[Shape], exact: bool) -> bool {
     let info = form.info;
-    if srcs.len() != info.inputs.len() {
+    if srcs.len() != info.inputs.len() || !exact && info.props.contains(AluProps::CONVERSION) {
         return false;
     }
-    let is_int = |base| matches!(base, BaseType::Int | BaseType::Uint);
+    let is_int = |base| !exact && matches!(base, BaseType::Int | BaseType::Uint);
     let width = match info.output.bits {
         0 => result.bits(),
         _ => {
@@ -150,7 +151,10 @@ impl FnReader<'_, '_> {
         let shape = self.r.m.types.value_shape(ty).and_then(|(c, b)| Shape::new(c, b));
         let shape = shape.ok_or_else(|| Error::invalid("the result's type does not fit"))?;
         let mut srcs: Vec<Def> = Vec::new();
-        for form in forms {
+        let forms: Vec<&AluForm> = forms.collect();
+        for (form, exact) in
+            forms.iter().map(|f| (*f, true)).chain(forms.iter().map(|f| (*f, false)))
+        {
             let spirv = form.form;
             let places = operands.iter().enumerate();
             let matrices_fit = places.clone().all(|(n, operand)| {
@@ -175,7 +179,7 @@ impl FnReader<'_, '_> {
                 srcs.push(self.constant_u32(n.into()));
             }
             let shapes: Vec<Shape> = srcs.iter().map(|&s| self.f.shape(s)).collect();
-            if fits(form, shape, &shapes) {
+            if fits(form, shape, &shapes, exact) {
                 return self.apply(form, shape, &srcs, flags);
             }
         }

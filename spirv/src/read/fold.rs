@@ -40,13 +40,7 @@ pub(super) fn fold_op(types: &TypeTable, op: Op, ty: Type, args: &[SpecArg]) -> 
             *by_src.get_mut(src)? = operand;
         }
         let shapes: Vec<Shape> = by_src.iter().map(|&n| shapes[n]).collect();
-        let exact = form
-            .info
-            .inputs
-            .iter()
-            .zip(&shapes)
-            .all(|(ty, shape)| ty.bits == 0 || ty.bits == shape.bits());
-        if !exact || !fits(form, shape, &shapes) {
+        if !fits(form, shape, &shapes, true) {
             return None;
         }
         let srcs: Vec<&[u64]> = by_src.iter().map(|&n| values[n].as_slice()).collect();
@@ -56,9 +50,6 @@ pub(super) fn fold_op(types: &TypeTable, op: Op, ty: Type, args: &[SpecArg]) -> 
 
 fn evaluate(form: &AluForm, shape: Shape, shapes: &[Shape], srcs: &[&[u64]]) -> Option<Constant> {
     let info = form.info;
-    if info.output.bits != 0 && info.output.bits != shape.bits() {
-        return None;
-    }
     let width = info.unsized_width(shape.bits(), shapes.iter().map(|s| s.bits()));
     // Scalars among vectors are splat.
     let splat: Vec<Vec<u64>> = info
