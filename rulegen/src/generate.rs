@@ -121,12 +121,15 @@ pub fn generate_rules(opcodes_toml: &Path, rules: &Path, out: &Path) -> Result<(
 /// ```
 ///
 /// The table may have opcodes, indices and intrinsics. The crate includes the result as a module:
-/// `mod mine { include!(concat!(env!("OUT_DIR"), "/mine.rs")); }`, and hands `&mine::DIALECT` to its modules.
+/// `mod mine { include!(concat!(env!("OUT_DIR"), "/mine.rs")); }`, and hands `&mine::DIALECT` to its modules. With
+/// [`rules`](Dialect::rules), `mine::rules::RULES` is what `deburr_algebraic::run` takes.
 #[derive(Clone, Debug)]
 pub struct Dialect {
     options: dialect::DialectOptions,
     table: PathBuf,
     builtin: Option<(PathBuf, PathBuf)>,
+    #[cfg(feature = "rules")]
+    rules: Option<(PathBuf, Vec<PathBuf>)>,
 }
 
 impl Dialect {
@@ -137,7 +140,13 @@ impl Dialect {
             first: 0x4000,
             path: CratePath::Outside,
         };
-        Dialect { options, table: table.into(), builtin: None }
+        Dialect {
+            options,
+            table: table.into(),
+            builtin: None,
+            #[cfg(feature = "rules")]
+            rules: None,
+        }
     }
 
     /// Takes ids from `first` on, for programs with several dialects.
@@ -161,9 +170,17 @@ impl Dialect {
         self
     }
 
+    /// Rule files, tried in this order. Rules may name built-in opcodes and the dialect's own; `library` is the folder
+    /// with the `facts.rules` and `groups.rules` that they rest on, deburr's or a user's.
+    #[cfg(feature = "rules")]
+    pub fn rules(mut self, library: impl Into<PathBuf>, files: &[impl AsRef<Path>]) -> Dialect {
+        self.rules = Some((library.into(), files.iter().map(|f| f.as_ref().to_owned()).collect()));
+        self
+    }
+
     /// Writes `NAME.rs` in `out`. Prints what Cargo needs to know.
     pub fn generate(self, out: &Path) -> Result<(), Errors> {
-        let file = read(&self.table)?;
+        let files = vec![read(&self.table)?];
         let from_cargo = || {
             let path = |name: &str| {
                 std::env::var_os(format!("DEP_DEBURR_IR_CORE_{name}")).map(PathBuf::from)
@@ -176,6 +193,8 @@ impl Dialect {
             }
             None => Vec::new(),
         };
+        #[cfg(feature = "rules")]
+        let rules = self.read_rules(!builtin.is_empty())?;
         let name = format!("{}.rs", self.options.name);
         let text = on_big_stack(move || {
             let known = match builtin.is_empty() {
@@ -185,12 +204,71 @@ impl Dialect {
                     Err(diagnostics) => return Err(Errors::Tables { diagnostics, files: builtin }),
                 },
             };
-            let files = vec![file];
             let tables = Tables::parse_over(&files, known.as_ref())
                 .map_err(|diagnostics| Errors::Tables { diagnostics, files })?;
-            Ok(dialect::dialect(&tables, &self.options))
+            let text = dialect::dialect(&tables, &self.options);
+            #[cfg(feature = "rules")]
+            if let (Some(known), Some(rules)) = (&known, rules) {
+                let ops = crate::rules::Ops::with_dialect(known, &tables, self.options.first);
+                return Ok(text + &rules.compile(ops)?);
+            }
+            Ok(text)
         })?;
         write(&out.join(name), &text)
+    }
+
+    #[cfg(feature = "rules")]
+    fn read_rules(&self, has_builtin: bool) -> Result<Option<DialectRules>, Errors> {
+        let Some((library, files)) = &self.rules else { return Ok(None) };
+        if !has_builtin {
+            let why = "rules need the built-in opcodes: depend on the IR's crate, or say where they are with `builtin`";
+            let error = io::Error::new(io::ErrorKind::InvalidInput, why);
+            return Err(Errors::Io(library.clone(), error));
+        }
+        Ok(Some(DialectRules {
+            facts: read(&library.join("facts.rules"))?,
+            groups: read(&library.join("groups.rules"))?,
+            sources: files.iter().map(|file| read(file)).collect::<Result<_, _>>()?,
+        }))
+    }
+}
+
+/// The texts that a dialect's rules are made of.
+#[cfg(feature = "rules")]
+struct DialectRules {
+    facts: TableFile,
+    groups: TableFile,
+    sources: Vec<TableFile>,
+}
+
+#[cfg(feature = "rules")]
+impl DialectRules {
+    /// The module `rules` of a dialect's file.
+    fn compile(self, ops: crate::rules::Ops) -> Result<String, Errors> {
+        let mut diagnostics = Vec::new();
+        let library = crate::rules::Library::new(
+            ops,
+            (&self.facts.name, &self.facts.text),
+            (&self.groups.name, &self.groups.text),
+            &mut diagnostics,
+        );
+        let sources: Vec<(std::sync::Arc<str>, std::sync::Arc<str>)> =
+            self.sources.iter().map(|f| (f.name.clone(), f.text.as_str().into())).collect();
+        match crate::rules::compile(&library, &sources) {
+            Ok(set) if diagnostics.is_empty() => Ok(format!(
+                "\n/// Compiled matchers of the dialect's rules.\n\
+                 #[allow(\n    clippy::all,\n    unused,\n    missing_docs,\n    \
+                 reason = \"generated code is regular rather than minimal\"\n)]\n\
+                 pub mod rules {{\n{}}}\n",
+                crate::rules::emit::emit(&set)
+            )),
+            result => {
+                diagnostics.extend(result.err().into_iter().flatten());
+                let mut files = vec![self.facts, self.groups];
+                files.extend(self.sources);
+                Err(Errors::Tables { diagnostics, files })
+            }
+        }
     }
 }
 

@@ -1,7 +1,8 @@
-//! A compiler writer's own opcode and intrinsic, on top of deburr's libraries: the table `acme.toml` is all there is
-//! to an opcode; its folder and builder method are generated from it.
+//! A compiler writer's own opcode, intrinsic, rule and target, on top of deburr's libraries. `acme.toml` is all there
+//! is to an opcode: its folder and builder method are generated from it; `acme.rules` says where it is used.
 
 use acme::Build;
+use deburr_algebraic::{Options, Target, run};
 use deburr_ir_core::fold::{FloatEnv, fold_info};
 use deburr_ir_core::{Builder, Dialects, Function};
 
@@ -11,15 +12,28 @@ mod acme {
 
 static DIALECTS: Dialects = Dialects(&[&acme::DIALECT]);
 
-/// Address of word `core` of a table at 0x1000.
+/// The ACME core: 32-bit numbers and everything that the tables have, the dialect's opcodes among it.
+fn target() -> Target {
+    Target::generic("acme").int_sizes(&[32]).float_sizes(&[32])
+}
+
+/// Address of the word that belongs to a core, in a table at 0x1000.
 fn word_of_core() -> Function {
     let mut function = Function::new("word_of_core");
     function.dialects = DIALECTS;
     let mut b = Builder::at_end(&mut function);
     let core = b.load_acme_core_id();
     let (table, log2) = (b.imm_u32(0x1000), b.imm_u32(2));
-    b.acme_lea(table, core, log2);
+    let offset = b.ishl(core, log2);
+    let address = b.iadd(offset, table);
+    b.store_acme_address(address);
     function
+}
+
+/// Brings a function to the fixed point of the dialect's rules; how many fired.
+fn optimise(function: &mut Function, target: &Target) -> u64 {
+    let report = run(function, &acme::rules::RULES, "opt", target, &Options::default());
+    report.expect("`opt` is one of deburr's groups of rules").fired
 }
 
 /// What `acme_lea` gives for known operands, by its one definition in the table.
@@ -32,8 +46,11 @@ fn lea(a: u32, b: u32, c: u32) -> u32 {
 }
 
 fn main() {
-    print!("{}", word_of_core());
-    println!("// on core 7: {:#x}", lea(0x1000, 7, 2));
+    let mut function = word_of_core();
+    print!("{function}");
+    let fired = optimise(&mut function, &target());
+    print!("// {fired} rewrite:\n{function}");
+    println!("// on core 7 that is {:#x}", lea(0x1000, 7, 2));
 }
 
 #[test]
@@ -45,8 +62,13 @@ fn lea_folds() {
 }
 
 #[test]
-fn the_function_prints_with_the_dialects_names() {
-    let text = word_of_core().to_string();
-    assert!(text.contains("@load_acme_core_id"), "{text}");
-    assert!(text.contains("acme_lea"), "{text}");
+fn the_rule_fires_where_the_target_has_the_opcode() {
+    let mut function = word_of_core();
+    assert_eq!(optimise(&mut function, &target()), 1);
+    let text = function.to_string();
+    assert!(text.contains("acme_lea") && !text.contains("iadd"), "{text}");
+
+    let mut function = word_of_core();
+    assert_eq!(optimise(&mut function, &Target::spirv()), 0);
+    assert!(!function.to_string().contains("acme_lea"));
 }
