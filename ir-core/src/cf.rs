@@ -550,8 +550,12 @@ impl Function {
         self.nodes[node.index()].condition = id.into();
     }
 
-    /// Makes the edges of a body that has none, from the tree alone: phis are taken as they are.
+    /// Makes the edges of a body anew, from the tree alone: phis are taken as they are.
     pub(crate) fn compute_edges(&mut self) {
+        for block in &mut self.blocks {
+            block.succs = [PackedOption::NONE; 2];
+            block.preds.clear();
+        }
         self.compute_edges_of(self.body());
     }
 
