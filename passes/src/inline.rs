@@ -105,7 +105,7 @@ fn inline_into(m: &mut Module, caller: Func, times: &FxHashMap<Func, usize>) -> 
 fn expand(f: &mut Function, call: Instr, body: &Function) {
     let args: Vec<_> = f.srcs(call).iter().map(|s| s.def()).collect();
     let result = f.clone_body_into(Cursor::Before(call), body, &args);
-    if let (Some(value), Some(def)) = (result, f.def(call)) {
+    if let (Some(value), Some(def)) = (result.value, f.def(call)) {
         f.replace_all_uses(def, value);
     }
     f.remove(call);

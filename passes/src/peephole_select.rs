@@ -1,8 +1,8 @@
 //! `peephole_select`: a small `if` whose branches only compute becomes both computations and selects.
 //!
 //! Both branches are one block of instructions that may be executed in vain (ALU operations, constants, derefs,
-//! speculatable intrinsics), together no more than [`LIMIT`] of them that cost anything. Convergent operations and
-//! memory accesses stay where they are. Any form. O(n).
+//! speculatable intrinsics), of no more cost together than [`LIMIT`]. Convergent operations and memory accesses stay
+//! where they are, and so do operations that outside their domain would need a guard (division). Any form. O(n).
 //!
 //! ```text
 //! if %c { 32 %1 = fadd %0, %0 }        32 %1 = fadd %0, %0
@@ -10,8 +10,8 @@
 //! ```
 
 use deburr_ir_core::{
-    AluOp, Block, Builder, CfList, Convergent, Cursor, Function, Instr, InstrInit, InstrKind, IntrinsicFlags, Node,
-    NodeKind, Swizzle,
+    AluOp, Block, Builder, CfList, Convergent, Cursor, Flags, Function, Instr, InstrInit, InstrKind, IntrinsicFlags, Node,
+    NodeKind, Outside, Swizzle,
 };
 
 /// Cost of the instructions of both branches up to which an `if` becomes selects.
@@ -44,6 +44,9 @@ fn flatten(f: &mut Function, node: Node) -> bool {
         let instrs: Vec<Instr> = f.instrs(block).collect();
         for instr in instrs {
             f.move_to(instr, Cursor::BlockEnd(before));
+            // The domain was promised where the condition held.
+            let flags = f.flags(instr) - Flags::DOM;
+            f.set_flags(instr, flags);
         }
     }
     let phis: Vec<Instr> = f.phis(after).collect();
@@ -72,7 +75,8 @@ fn speculatable(f: &Function, list: CfList) -> Option<(Block, u32)> {
         cost += match f.kind(instr) {
             InstrKind::Alu => {
                 let info = f.alu_info(instr)?;
-                if info.convergent != Convergent::None {
+                let guarded = info.spirv.iter().any(|form| !matches!(form.outside, Outside::Nothing | Outside::Mask(_)));
+                if info.convergent != Convergent::None || guarded && f.flags(instr).contains(Flags::DOM) {
                     return None;
                 }
                 u32::from(info.cost) * u32::from(f.comps(instr.def()))

@@ -1,8 +1,9 @@
 //! Pipelines: passes in order, with loops that run to their fixed point.
 
 use crate::table::{Pass, Run, pass};
-use deburr_algebraic::{RuleSet, Target};
+use deburr_algebraic::{RuleSet, Target, TraceEntry};
 use deburr_ir_core::{Module, ValidationError, validate};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Rounds after which a loop stops even though something still changes.
@@ -58,35 +59,69 @@ impl std::error::Error for ParseError {}
 pub struct Options {
     /// Validate after every pass that changed something. On by default in debug builds.
     pub validate: bool,
-    /// Names of rules that do not fire.
-    pub disabled_rules: Vec<String>,
+    /// Rules that do not fire, what is traced and counted of them, and their fuel.
+    pub rules: deburr_algebraic::Options,
     /// Rounds after which a loop stops even though something still changes.
     pub max_rounds: u32,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { validate: cfg!(debug_assertions), disabled_rules: Vec::new(), max_rounds: MAX_ROUNDS }
+        Options {
+            validate: cfg!(debug_assertions),
+            rules: deburr_algebraic::Options::default(),
+            max_rounds: MAX_ROUNDS,
+        }
     }
 }
 
-/// A pass broke the module.
+/// Why a run stopped.
 #[derive(Clone, Debug)]
 pub struct Error {
     /// Name of the pass.
     pub pass: &'static str,
-    /// What the validator says.
-    pub errors: Vec<ValidationError>,
+    /// What went wrong.
+    pub kind: RunError,
+}
+
+/// What can go wrong in a pass.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The pass left an invalid module behind: a bug of the pass.
+    Invalid(Vec<ValidationError>),
+    /// The options name a rule or group that there isn't.
+    Rules(deburr_algebraic::Error),
 }
 
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the module is invalid after the pass `{}`", self.pass)?;
-        self.errors.iter().try_for_each(|e| write!(f, "\n  {e}"))
+        match &self.kind {
+            RunError::Invalid(errors) => {
+                write!(f, "the module is invalid after the pass `{}`", self.pass)?;
+                errors.iter().try_for_each(|e| write!(f, "\n  {e}"))
+            }
+            RunError::Rules(error) => write!(f, "{error}"),
+        }
     }
 }
 
 impl std::error::Error for Error {}
+
+/// What rules did over a run.
+#[derive(Clone, Debug, Default)]
+pub struct RuleReport {
+    /// Rewrites.
+    pub fired: u64,
+    /// Instructions folded on the way.
+    pub folded: u64,
+    /// Rewrites by rule, where the options ask for counts.
+    pub counts: BTreeMap<&'static str, u64>,
+    /// Every rewrite, where the options ask for a trace.
+    pub trace: Vec<TraceEntry>,
+    /// The last rules that fired, for each time that the fuel ran out.
+    pub cycles: Vec<Vec<&'static str>>,
+}
 
 /// What one pass did over a run.
 #[derive(Clone, Debug)]
@@ -108,6 +143,8 @@ pub struct PassReport {
 pub struct Report {
     /// Passes in the order of their first run.
     pub passes: Vec<PassReport>,
+    /// What rules did.
+    pub rules: RuleReport,
     /// Rounds of the longest loop.
     pub rounds: u32,
     /// Whether a loop was stopped before its fixed point.
@@ -163,7 +200,8 @@ impl Pipeline {
     /// Runs the passes on a module.
     ///
     /// # Errors
-    /// If a pass leaves an invalid module behind and [`Options::validate`] is set: a bug of that pass.
+    /// If the options name a rule that there isn't, or if a pass leaves an invalid module behind and
+    /// [`Options::validate`] is set: a bug of that pass.
     pub fn run(
         &self,
         module: &mut Module,
@@ -187,7 +225,6 @@ impl Pipeline {
         observer: &mut Observer<'_>,
     ) -> Result<Report, Error> {
         let mut runner = Runner { module, rules, target, options, observer, report: Report::default() };
-        // Each open list of steps with its place; loops also count rounds and the steps since the last change.
         runner.steps(&self.steps)?;
         Ok(runner.report)
     }
@@ -257,15 +294,17 @@ impl Runner<'_, '_> {
                 bodies.fold(false, |changed, f| run(f) | changed)
             }
             Run::Rules(group) => {
-                let Runner { module, rules, target, options, .. } = self;
-                crate::algebraic::run(module, rules, target, group, &options.disabled_rules)
+                let Runner { module, rules, target, options, report, .. } = self;
+                crate::algebraic::run(module, rules, target, group, &options.rules, &mut report.rules)
+                    .map_err(|kind| Error { pass: pass.name, kind })?
             }
         };
         let time = start.elapsed();
         let delta = count(self.module) as i64 - before as i64;
         self.note(pass.name, time, delta, changed);
         if changed && self.options.validate {
-            validate(self.module).map_err(|errors| Error { pass: pass.name, errors })?;
+            let invalid = |errors| Error { pass: pass.name, kind: RunError::Invalid(errors) };
+            validate(self.module).map_err(invalid)?;
         }
         (self.observer)(pass.name, self.module, changed);
         Ok(changed)

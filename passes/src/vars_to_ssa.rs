@@ -14,7 +14,6 @@
 //! ```
 
 use crate::remove_phis::remove_trivial;
-use crate::mem;
 use deburr_ir_core::{
     AluSrc, Block, Builder, Constant, Cursor, Def, DerefKind, Function, Index, Instr, InstrInit, Intrinsic, Module,
     Modes, Shape, Type, TypeData, TypeTable, User, Var,
