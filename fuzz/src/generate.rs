@@ -6,11 +6,12 @@
 //! depends on the input.
 
 use crate::rng::Rng;
+use deburr_ir_core::fold::fold_info;
 use deburr_ir_core::{
-    ALU_INFO, AluOp, AluSrc, ArrayLen, Builder, Constant, Cursor, Decoration, Def, Denorm,
-    DerefKind, EntryPoint, ExecutionMode, Flags, FloatEnv, Func, Function, Index, InstrInit,
-    JumpKind, Member, ModeArg, Modes, Module, Param, Rounding, Shape, Stage, StructType, Swizzle,
-    Type, TypeData, Var, Variable, index,
+    ALU_INFO, AluInfo, AluOp, AluSrc, AluType, ArrayLen, BaseType, Builder, Constant, Cursor,
+    Decoration, Def, Denorm, DerefKind, EntryPoint, ExecutionMode, Flags, FloatEnv, Func, Function,
+    Index, InstrInit, JumpKind, Member, ModeArg, Modes, Module, Param, Rounding, Shape, Stage,
+    StructType, Swizzle, Type, TypeData, Var, Variable, index,
 };
 
 /// Invocations of the generated workgroup.
@@ -51,6 +52,40 @@ struct Value {
     comps: u8,
     /// Whether the input has a say in it.
     depends: bool,
+    /// What the interpreter may not know of it.
+    may: Freedom,
+}
+
+/// What may be free in a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Freedom {
+    /// It may come from a choice.
+    free: bool,
+    /// It may be a NaN that arithmetic gave.
+    nan: bool,
+}
+
+/// What an opcode may make free of clean operands, found by trying.
+fn freedom(rng: &mut Rng, info: &AluInfo, width: u8, comps: u8, env: &FloatEnv) -> Freedom {
+    let mut may = Freedom::default();
+    for _ in 0..64 {
+        let operand = |ty: &AluType, rng: &mut Rng| {
+            let bits = if ty.bits == 0 { width } else { ty.bits };
+            (0..16).map(|_| rng.edge(bits)).collect::<Vec<u64>>()
+        };
+        let operands: Vec<Vec<u64>> = info.inputs.iter().map(|ty| operand(ty, rng)).collect();
+        let slices: Vec<&[u64]> = operands
+            .iter()
+            .enumerate()
+            .map(|(n, v)| &v[..usize::from(info.src_comps(n, comps))])
+            .collect();
+        let mut out = [0; 16];
+        if let Some(shadow) = fold_info(info, width, comps, &slices, env, &mut out) {
+            may.free |= shadow.free != 0;
+            may.nan |= shadow.nan != 0;
+        }
+    }
+    may
 }
 
 /// The program of a seed.
@@ -195,8 +230,13 @@ impl<'a> Maker<'a> {
     }
 
     fn add(&mut self, def: Def, depends: bool) {
+        // Loads, phis and calls may hold whatever was in scope.
+        self.add_free(def, depends, Freedom { free: true, nan: true });
+    }
+
+    fn add_free(&mut self, def: Def, depends: bool, may: Freedom) {
         let (bits, comps) = (self.f.bits(def), self.f.comps(def));
-        self.pool.push(Value { def, bits, comps, depends });
+        self.pool.push(Value { def, bits, comps, depends, may });
     }
 
     fn make_locals(&mut self) {
@@ -240,11 +280,9 @@ impl<'a> Maker<'a> {
         }
         self.make_locals();
         self.statements(1);
-        let condition = self.value(1, true).def;
+        let condition = self.condition();
         let early = self.word(true);
-        let comp = self.rng.below(self.f.comps(condition).into()) as u8;
         let parts = self.build(|b| {
-            let condition = b.channel(condition, comp);
             let parts = b.f.insert_if(b.cursor, condition);
             b.cursor = Cursor::BlockEnd(parts.after);
             parts
@@ -272,9 +310,9 @@ impl<'a> Maker<'a> {
             (index, loaded)
         });
         for def in loaded {
-            self.add(def, true);
+            self.add_free(def, true, Freedom::default());
         }
-        self.add(index, false);
+        self.add_free(index, false, Freedom::default());
         self.make_locals();
         let rounds = 2 + self.rng.below(3);
         for _ in 0..rounds {
@@ -340,14 +378,24 @@ impl<'a> Maker<'a> {
         self.build(|b| b.channel(value.def, comp))
     }
 
+    fn known_word(&mut self) -> Def {
+        let value = self.known(32);
+        let comp = self.rng.below(value.comps.into()) as u8;
+        self.build(|b| b.channel(value.def, comp))
+    }
+
     /// A value of this size; one of another size is converted where there is none.
     fn value(&mut self, bits: u8, depends: bool) -> Value {
-        let fits: Vec<Value> = self
-            .pool
-            .iter()
-            .filter(|v| v.bits == bits && (v.depends || !depends))
-            .copied()
-            .collect();
+        self.value_where(bits, |v| v.depends || !depends)
+    }
+
+    /// A value that control flow may depend on: the interpreter knows it.
+    fn known(&mut self, bits: u8) -> Value {
+        self.value_where(bits, |v| v.depends && !v.may.free && !v.may.nan)
+    }
+
+    fn value_where(&mut self, bits: u8, wanted: impl Fn(&Value) -> bool) -> Value {
+        let fits: Vec<Value> = self.pool.iter().filter(|v| v.bits == bits && wanted(v)).copied().collect();
         if !fits.is_empty() && !self.rng.one_in(12) {
             // Recent ones more often: long chains.
             let n = fits.len();
@@ -358,10 +406,13 @@ impl<'a> Maker<'a> {
             };
             return fits[at];
         }
-        let any: Vec<Value> = self.pool.iter().filter(|v| v.depends || !depends).copied().collect();
+        // The words that were read, or the parameters, are always there.
+        let any: Vec<Value> = self.pool.iter().filter(|v| wanted(v)).copied().collect();
         let from = any[self.rng.below(any.len())];
         let def = self.resized(from.def, bits);
-        let value = Value { def, bits, comps: from.comps, depends: from.depends };
+        // Reading a NaN's bits makes them free.
+        let may = Freedom { free: from.may.free || from.may.nan, nan: false };
+        let value = Value { def, bits, comps: from.comps, depends: from.depends, may };
         self.pool.push(value);
         value
     }
@@ -391,7 +442,7 @@ impl<'a> Maker<'a> {
     fn constant(&mut self, bits: u8, comps: u8) -> Value {
         let value: Vec<u64> = (0..comps).map(|_| self.rng.edge(bits)).collect();
         let def = self.build(|b| b.load_const(bits, &value));
-        Value { def, bits, comps, depends: false }
+        Value { def, bits, comps, depends: false, may: Freedom::default() }
     }
 
     // ---- statements ---------------------------------------------------------------------------------
@@ -434,6 +485,8 @@ impl<'a> Maker<'a> {
         };
         let mut srcs = Vec::new();
         let mut depends = false;
+        let mut may = freedom(self.rng, info, width, comps, &self.options.env);
+        let moves = op == AluOp::MOV || info.name.starts_with("vec") || info.name.ends_with("csel");
         for (n, ty) in info.inputs.iter().enumerate() {
             let bits = if ty.bits == 0 { width } else { ty.bits };
             let need = info.src_comps(n, comps);
@@ -443,6 +496,9 @@ impl<'a> Maker<'a> {
                 self.value(bits, n == 0)
             };
             depends |= value.depends;
+            may.free |= value.may.free || value.may.nan && ty.base != BaseType::Float && !moves;
+            may.nan |= value.may.nan
+                && (moves || ty.base == BaseType::Float && info.output.base == BaseType::Float);
             let lanes: Vec<u8> =
                 (0..need).map(|_| self.rng.below(value.comps.into()) as u8).collect();
             srcs.push(AluSrc { def: value.def, swizzle: Swizzle::new(&lanes) });
@@ -455,7 +511,7 @@ impl<'a> Maker<'a> {
         };
         let instr = self.build(|b| b.alu_instr(op, comps, &srcs));
         self.f.set_flags(instr, licences);
-        self.add(instr.def(), depends);
+        self.add_free(instr.def(), depends, may);
     }
 
     /// A store to and a load from a local.
@@ -525,7 +581,7 @@ impl<'a> Maker<'a> {
     }
 
     fn condition(&mut self) -> Def {
-        let value = self.value(1, true);
+        let value = self.known(1);
         let comp = self.rng.below(value.comps.into()) as u8;
         self.build(|b| b.channel(value.def, comp))
     }
@@ -595,7 +651,7 @@ impl<'a> Maker<'a> {
         let carried = phi(&mut self.f, start);
         let mark = self.pool.len();
         self.cursor = Cursor::BlockEnd(parts.body);
-        self.add(counter.def(), false);
+        self.add_free(counter.def(), false, Freedom::default());
         self.add(carried.def(), true);
         let done = self.build(|b| b.uge(counter.def(), limit));
         let exit = self.f.insert_if(self.cursor, done);
@@ -661,7 +717,8 @@ impl<'a> Maker<'a> {
 
     fn call(&mut self) {
         let func = *self.rng.pick(self.helpers);
-        let args = [self.word(true), self.word(true)];
+        // Helpers branch on what they are given.
+        let args = [self.known_word(), self.known_word()];
         let word = Shape::new(1, 32).expect("a word");
         let def = self.build(|b| b.call(func, word, &args).def());
         self.add(def, true);

@@ -43,7 +43,12 @@ fn follow(f: &mut Function, instr: Instr, n: usize) -> bool {
 }
 
 /// Where the first `comps` components of `def` under `swizzle` are copied from, if from one value.
-pub(crate) fn source_of(f: &Function, def: Def, swizzle: Swizzle, comps: u8) -> Option<(Def, Swizzle)> {
+pub(crate) fn source_of(
+    f: &Function,
+    def: Def,
+    swizzle: Swizzle,
+    comps: u8,
+) -> Option<(Def, Swizzle)> {
     let copy = def.instr();
     let op = f.alu_op(copy)?;
     if op == AluOp::MOV {
@@ -75,7 +80,9 @@ pub(crate) fn is_vec(op: AluOp) -> bool {
 /// Users that take no swizzle read the source of a copy that changes nothing.
 fn forward_whole(f: &mut Function, copy: Instr) -> bool {
     let comps = f.comps(copy.def());
-    let Some((source, swizzle)) = source_of(f, copy.def(), Swizzle::IDENTITY, comps) else { return false };
+    let Some((source, swizzle)) = source_of(f, copy.def(), Swizzle::IDENTITY, comps) else {
+        return false;
+    };
     if f.comps(source) != comps || !swizzle.is_identity(comps) {
         return false;
     }

@@ -14,7 +14,8 @@
 
 use crate::mem;
 use deburr_ir_core::{
-    AluProps, Block, CfList, Convergent, Def, Function, Instr, InstrKind, InstrView, IntrinsicFlags, NodeKind,
+    AluProps, Block, CfList, Convergent, Def, Function, Instr, InstrKind, InstrView,
+    IntrinsicFlags, NodeKind,
 };
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
@@ -82,7 +83,8 @@ fn may_merge(f: &Function, instr: Instr) -> bool {
         InstrKind::Alu => f.alu_info(instr).is_some_and(|i| i.convergent == Convergent::None),
         InstrKind::Deref | InstrKind::LoadConst | InstrKind::Phi => true,
         InstrKind::Intrinsic => f.intrinsic_info(instr).is_some_and(|i| {
-            let reorder = i.flags.contains(IntrinsicFlags::REORDER) || mem::is_load_of_constant_memory(f, instr);
+            let reorder = i.flags.contains(IntrinsicFlags::REORDER)
+                || mem::is_load_of_constant_memory(f, instr);
             reorder
                 && i.flags.contains(IntrinsicFlags::ELIMINATE)
                 && i.convergent == Convergent::None
@@ -171,7 +173,10 @@ fn hash_of(f: &Function, instr: Instr) -> u64 {
         // Sources of a phi may stand in any order.
         InstrView::Phi(_) => {
             f.block_of(instr).hash(&mut h);
-            let sum = f.srcs(instr).iter().fold(0u64, |acc, s| acc.wrapping_add((s.def().index() as u64 + 1) * 0x9e37_79b9));
+            let sum = f
+                .srcs(instr)
+                .iter()
+                .fold(0u64, |acc, s| acc.wrapping_add((s.def().index() as u64 + 1) * 0x9e37_79b9));
             sum.hash(&mut h);
             return h.finish();
         }
@@ -185,7 +190,10 @@ fn hash_of(f: &Function, instr: Instr) -> u64 {
 }
 
 fn equal(f: &Function, a: Instr, b: Instr) -> bool {
-    if f.kind(a) != f.kind(b) || f.shape(a.def()) != f.shape(b.def()) || f.srcs(a).len() != f.srcs(b).len() {
+    if f.kind(a) != f.kind(b)
+        || f.shape(a.def()) != f.shape(b.def())
+        || f.srcs(a).len() != f.srcs(b).len()
+    {
         return false;
     }
     let same_srcs = || f.srcs(a).iter().zip(f.srcs(b)).all(|(x, y)| x.def() == y.def());

@@ -19,7 +19,9 @@ pub(crate) fn is_root(f: &Function, instr: Instr) -> bool {
         | InstrKind::LoadConst
         | InstrKind::Undef
         | InstrKind::Phi => false,
-        InstrKind::Intrinsic => f.intrinsic_info(instr).is_none_or(|i| !i.flags.contains(IntrinsicFlags::ELIMINATE)),
+        InstrKind::Intrinsic => {
+            f.intrinsic_info(instr).is_none_or(|i| !i.flags.contains(IntrinsicFlags::ELIMINATE))
+        }
         InstrKind::Jump | InstrKind::Call | InstrKind::ParallelCopy => true,
     }
 }
@@ -36,7 +38,9 @@ pub fn dce(f: &mut Function) -> bool {
                 work.push(instr);
             }
         }
-        if let Some(condition) = f.block_node(block).and_then(|n| f.next_node(n)).and_then(|n| f.condition(n)) {
+        if let Some(condition) =
+            f.block_node(block).and_then(|n| f.next_node(n)).and_then(|n| f.condition(n))
+        {
             mark(&mut live, &mut work, condition);
         }
     }
@@ -45,7 +49,8 @@ pub fn dce(f: &mut Function) -> bool {
             mark(&mut live, &mut work, src.def());
         }
     }
-    let dead: Vec<Instr> = blocks.iter().flat_map(|&b| f.instrs(b)).filter(|i| !live[i.index()]).collect();
+    let dead: Vec<Instr> =
+        blocks.iter().flat_map(|&b| f.instrs(b)).filter(|i| !live[i.index()]).collect();
     // Dead values only feed dead instructions: drop the operands first, then the instructions.
     for &instr in &dead {
         f.clear_srcs(instr);

@@ -48,7 +48,8 @@ fn simplify(f: &mut Function, node: Node) -> bool {
         NodeKind::Block(_) => false,
         NodeKind::If { then_list, else_list } => simplify_if(f, node, then_list, else_list),
         NodeKind::Loop { body, continue_list } => {
-            remove_trailing_jump(f, body, JumpKind::Continue) | simplify_loop(f, node, body, continue_list)
+            remove_trailing_jump(f, body, JumpKind::Continue)
+                | simplify_loop(f, node, body, continue_list)
         }
         NodeKind::Once { body } => {
             let changed = remove_trailing_jump(f, body, JumpKind::Break);
@@ -68,7 +69,10 @@ fn simplify_if(f: &mut Function, node: Node, then_list: CfList, else_list: CfLis
         f.remove_unreachable();
         return true;
     }
-    if f.phis(f.block_after(node)).next().is_none() && is_empty(f, then_list) && is_empty(f, else_list) {
+    if f.phis(f.block_after(node)).next().is_none()
+        && is_empty(f, then_list)
+        && is_empty(f, else_list)
+    {
         f.remove_node(node);
         return true;
     }

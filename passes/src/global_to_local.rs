@@ -8,7 +8,7 @@
 //! decl_var private float32 &x        (a local of `main`)
 //! ```
 
-use deburr_ir_core::{Constant, DerefKind, Func, InstrView, Module, Modes, Var};
+use deburr_ir_core::{Constant, DerefKind, Func, InstrView, Modes, Module, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Makes private variables local where one entry function alone uses them.
@@ -39,7 +39,9 @@ pub fn global_to_local(m: &mut Module) -> bool {
     m.vars.iter().filter_map(|v| v.init.as_ref()).for_each(|c| collect_addresses(c, &mut pinned));
     let mut moved: Vec<(Var, Func)> = users
         .into_iter()
-        .filter(|(var, funcs)| !pinned.contains(var) && funcs.len() == 1 && entered.contains(&funcs[0]))
+        .filter(|(var, funcs)| {
+            !pinned.contains(var) && funcs.len() == 1 && entered.contains(&funcs[0])
+        })
         .map(|(var, funcs)| (var, funcs[0]))
         .collect();
     moved.sort();
@@ -85,7 +87,10 @@ fn retarget(m: &mut Module, func: Func, old: Var, new: Var) {
         let Some(info) = f.deref(instr).copied() else { continue };
         let from_old = match info.kind {
             DerefKind::Var(var) => var == old,
-            DerefKind::Array | DerefKind::Wildcard | DerefKind::Struct(_) | DerefKind::PtrAsArray => {
+            DerefKind::Array
+            | DerefKind::Wildcard
+            | DerefKind::Struct(_)
+            | DerefKind::PtrAsArray => {
                 let parent = f.deref(f.src(instr, 0).instr()).map(|d| d.modes);
                 info.modes == Modes::PRIVATE && parent == Some(Modes::FUNCTION)
             }

@@ -45,7 +45,8 @@ fn calls(f: &Function) -> Vec<(Instr, Func)> {
 
 /// Functions, callees before callers. Those on a cycle (which SPIR-V forbids) come in some order.
 fn bottom_up(m: &Module) -> Vec<Func> {
-    let callees: Vec<Vec<Func>> = m.functions.iter().map(|f| calls(f).into_iter().map(|(_, c)| c).collect()).collect();
+    let callees: Vec<Vec<Func>> =
+        m.functions.iter().map(|f| calls(f).into_iter().map(|(_, c)| c).collect()).collect();
     let mut order = Vec::new();
     let mut state = vec![0usize; callees.len()];
     let mut entered = vec![false; callees.len()];

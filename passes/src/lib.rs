@@ -31,7 +31,10 @@ pub use inline::inline;
 pub use lower_copies::lower_copies;
 pub use lower_returns::lower_returns;
 pub use peephole_select::peephole_select;
-pub use pipeline::{DEFAULT, Error, Observer, Options, ParseError, PassReport, Pipeline, Report, RuleReport, RunError};
+pub use pipeline::{
+    DEFAULT, Error, Observer, Options, ParseError, PassReport, Pipeline, Report, RuleReport,
+    RunError,
+};
 pub use remove_dead_vars::remove_dead_vars;
 pub use remove_phis::remove_phis;
 pub use table::{PASSES, Pass, Run, pass};

@@ -12,8 +12,8 @@
 
 use crate::mem;
 use deburr_ir_core::{
-    ArrayLen, Builder, Cursor, Def, DerefKind, Function, Index, Instr, Intrinsic, Module, Shape, Type, TypeData,
-    TypeTable,
+    ArrayLen, Builder, Cursor, Def, DerefKind, Function, Index, Instr, Intrinsic, Module, Shape,
+    Type, TypeData, TypeTable,
 };
 
 /// Leaves up to which a copy is split.
@@ -41,8 +41,11 @@ fn split(f: &mut Function, types: &TypeTable, copy: Instr) -> bool {
         return false;
     }
     let (to_ty, from_ty) = (to.ty, from.ty);
-    let (Some(to), Some(from)) = (leaves(types, to_ty), leaves(types, from_ty)) else { return false };
-    let same = to.len() == from.len() && to.iter().zip(&from).all(|(a, b)| a.path == b.path && a.shape == b.shape);
+    let (Some(to), Some(from)) = (leaves(types, to_ty), leaves(types, from_ty)) else {
+        return false;
+    };
+    let same = to.len() == from.len()
+        && to.iter().zip(&from).all(|(a, b)| a.path == b.path && a.shape == b.shape);
     if !same {
         return false;
     }
@@ -112,7 +115,13 @@ fn leaves(types: &TypeTable, ty: Type) -> Option<Vec<Leaf>> {
 }
 
 /// A pointer to a leaf.
-fn descend(b: &mut Builder<'_>, types: &TypeTable, mut pointer: Def, mut ty: Type, path: &[u32]) -> Def {
+fn descend(
+    b: &mut Builder<'_>,
+    types: &TypeTable,
+    mut pointer: Def,
+    mut ty: Type,
+    path: &[u32],
+) -> Def {
     for &step in path {
         match types.member(ty, step) {
             Some(member) => {

@@ -11,7 +11,8 @@
 
 use crate::mem;
 use deburr_ir_core::{
-    Block, Builder, Cursor, Def, Function, JumpKind, Module, Modes, Node, NodeKind, Shape, Type, Var, Variable,
+    Block, Builder, Cursor, Def, Function, JumpKind, Modes, Module, Node, NodeKind, Shape, Type,
+    Var, Variable,
 };
 use rustc_hash::FxHashSet;
 
@@ -43,12 +44,16 @@ pub(crate) fn has_early_return(f: &Function) -> bool {
 fn lower(f: &mut Function, bool_type: Type) {
     let value = f.ret.clone().map(|ret| {
         let var = f.add_local(Variable::new("return_value", Modes::FUNCTION, ret.ty));
-        (var, ret.ty, Shape::new(ret.comps, ret.bits).expect("a function returns a value that the IR has"))
+        (
+            var,
+            ret.ty,
+            Shape::new(ret.comps, ret.bits).expect("a function returns a value that the IR has"),
+        )
     });
     let body = f.body();
     let taken = f.extract_list(body);
     let start = f.start_block();
-    let once = f.insert_once(Cursor::BlockStart(start), );
+    let once = f.insert_once(Cursor::BlockStart(start));
     f.reinsert(taken, Cursor::BlockEnd(once.body));
     let mut flag: Option<Var> = None;
     let mut tested: FxHashSet<Node> = FxHashSet::default();

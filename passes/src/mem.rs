@@ -3,8 +3,11 @@
 use deburr_ir_core::{Builder, Def, Function, Index, Instr, Intrinsic, Modes, Shape, index};
 
 /// Memory that nothing writes while the shader runs.
-const CONSTANT: Modes =
-    Modes::IN.union(Modes::UBO).union(Modes::PUSH_CONST).union(Modes::UNIFORM).union(Modes::CONSTANT);
+const CONSTANT: Modes = Modes::IN
+    .union(Modes::UBO)
+    .union(Modes::PUSH_CONST)
+    .union(Modes::UNIFORM)
+    .union(Modes::CONSTANT);
 
 /// A load of a whole scalar or vector.
 pub(crate) fn load(b: &mut Builder<'_>, pointer: Def, shape: Shape, access: u32) -> Def {

@@ -10,8 +10,8 @@
 //! ```
 
 use deburr_ir_core::{
-    AluOp, Block, Builder, CfList, Convergent, Cursor, Flags, Function, Instr, InstrInit, InstrKind, IntrinsicFlags, Node,
-    NodeKind, Outside, Swizzle,
+    AluOp, Block, Builder, CfList, Convergent, Cursor, Flags, Function, Instr, InstrInit,
+    InstrKind, IntrinsicFlags, Node, NodeKind, Outside, Swizzle,
 };
 
 /// Cost of the instructions of both branches up to which an `if` becomes selects.
@@ -51,7 +51,9 @@ fn flatten(f: &mut Function, node: Node) -> bool {
     }
     let phis: Vec<Instr> = f.phis(after).collect();
     for phi in phis {
-        let (Some(a), Some(b)) = (f.phi_src(phi, then_block), f.phi_src(phi, else_block)) else { continue };
+        let (Some(a), Some(b)) = (f.phi_src(phi, then_block), f.phi_src(phi, else_block)) else {
+            continue;
+        };
         let shape = f.shape(phi.def());
         let select = f.create(InstrInit::Alu(AluOp::BCSEL), shape, &[condition, a, b]);
         f.set_swizzle(select, 0, Swizzle::splat(0));
@@ -75,21 +77,32 @@ fn speculatable(f: &Function, list: CfList) -> Option<(Block, u32)> {
         cost += match f.kind(instr) {
             InstrKind::Alu => {
                 let info = f.alu_info(instr)?;
-                let guarded = info.spirv.iter().any(|form| !matches!(form.outside, Outside::Nothing | Outside::Mask(_)));
-                if info.convergent != Convergent::None || guarded && f.flags(instr).contains(Flags::DOM) {
+                let guarded = info
+                    .spirv
+                    .iter()
+                    .any(|form| !matches!(form.outside, Outside::Nothing | Outside::Mask(_)));
+                if info.convergent != Convergent::None
+                    || guarded && f.flags(instr).contains(Flags::DOM)
+                {
                     return None;
                 }
                 u32::from(info.cost) * u32::from(f.comps(instr.def()))
             }
             InstrKind::Intrinsic => {
                 let info = f.intrinsic_info(instr)?;
-                if !info.flags.contains(IntrinsicFlags::SPECULATABLE) || info.convergent != Convergent::None {
+                if !info.flags.contains(IntrinsicFlags::SPECULATABLE)
+                    || info.convergent != Convergent::None
+                {
                     return None;
                 }
                 1
             }
             InstrKind::Deref | InstrKind::LoadConst | InstrKind::Undef => 0,
-            InstrKind::Tex | InstrKind::Phi | InstrKind::Jump | InstrKind::Call | InstrKind::ParallelCopy => {
+            InstrKind::Tex
+            | InstrKind::Phi
+            | InstrKind::Jump
+            | InstrKind::Call
+            | InstrKind::ParallelCopy => {
                 return None;
             }
         };

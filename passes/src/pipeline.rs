@@ -174,7 +174,9 @@ impl Pipeline {
             let next = rest[word.len()..].chars().next();
             match (name, next) {
                 ("loop", Some('(')) if stack.len() <= MAX_DEPTH => stack.push(Vec::new()),
-                ("loop", Some('(')) => return error(at, format!("loops nest deeper than {MAX_DEPTH}")),
+                ("loop", Some('(')) => {
+                    return error(at, format!("loops nest deeper than {MAX_DEPTH}"));
+                }
                 (_, Some('(')) => return error(at, format!("`{name}(`: only `loop` takes a list")),
                 ("", _) => {}
                 _ => match pass(name) {
@@ -224,7 +226,8 @@ impl Pipeline {
         options: &Options,
         observer: &mut Observer<'_>,
     ) -> Result<Report, Error> {
-        let mut runner = Runner { module, rules, target, options, observer, report: Report::default() };
+        let mut runner =
+            Runner { module, rules, target, options, observer, report: Report::default() };
         runner.steps(&self.steps)?;
         Ok(runner.report)
     }
@@ -295,8 +298,15 @@ impl Runner<'_, '_> {
             }
             Run::Rules(group) => {
                 let Runner { module, rules, target, options, report, .. } = self;
-                crate::algebraic::run(module, rules, target, group, &options.rules, &mut report.rules)
-                    .map_err(|kind| Error { pass: pass.name, kind })?
+                crate::algebraic::run(
+                    module,
+                    rules,
+                    target,
+                    group,
+                    &options.rules,
+                    &mut report.rules,
+                )
+                .map_err(|kind| Error { pass: pass.name, kind })?
             }
         };
         let time = start.elapsed();

@@ -8,7 +8,7 @@
 //! @store_deref &x, %0        // x is never read: gone
 //! ```
 
-use deburr_ir_core::{Def, DerefKind, Function, Instr, Intrinsic, Module, Modes, User, Var};
+use deburr_ir_core::{Def, DerefKind, Function, Instr, Intrinsic, Modes, Module, User, Var};
 use rustc_hash::FxHashSet;
 
 /// Modes of which a variable may go when nothing reads it.
@@ -22,7 +22,11 @@ pub fn remove_dead_vars(m: &mut Module) -> bool {
         let mut locals = FxHashSet::default();
         for_each_root(f, |root, var| {
             if is_read(f, root) {
-                if var.is_local() { locals.insert(var) } else { read.insert(var) };
+                if var.is_local() {
+                    locals.insert(var)
+                } else {
+                    read.insert(var)
+                };
             }
         });
         local_read.push(locals);
@@ -32,7 +36,8 @@ pub fn remove_dead_vars(m: &mut Module) -> bool {
     for (f, locals) in m.functions.iter_mut().zip(&local_read) {
         let mut dead = Vec::new();
         for_each_root(f, |root, var| {
-            let gone = if var.is_local() { !locals.contains(&var) } else { removable.contains(&var) };
+            let gone =
+                if var.is_local() { !locals.contains(&var) } else { removable.contains(&var) };
             if gone {
                 dead.push(root);
             }

@@ -104,7 +104,12 @@ pub static PASSES: &[Pass] = &[
         run: Run::Function(crate::cse::cse),
         after: &[],
     },
-    Pass { name: "dce", doc: "unused computations go", run: Run::Function(crate::dce::dce), after: &[] },
+    Pass {
+        name: "dce",
+        doc: "unused computations go",
+        run: Run::Function(crate::dce::dce),
+        after: &[],
+    },
     Pass {
         name: "peephole_select",
         doc: "small ifs that only compute become selects",

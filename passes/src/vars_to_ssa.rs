@@ -15,8 +15,8 @@
 
 use crate::remove_phis::remove_trivial;
 use deburr_ir_core::{
-    AluSrc, Block, Builder, Constant, Cursor, Def, DerefKind, Function, Index, Instr, InstrInit, Intrinsic, Module,
-    Modes, Shape, Type, TypeData, TypeTable, User, Var,
+    AluSrc, Block, Builder, Constant, Cursor, Def, DerefKind, Function, Index, Instr, InstrInit,
+    Intrinsic, Modes, Module, Shape, Type, TypeData, TypeTable, User, Var,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -26,7 +26,10 @@ type Path = Vec<u32>;
 /// Turns the locals of every function into values.
 pub fn vars_to_ssa(m: &mut Module) -> bool {
     let Module { functions, types, .. } = m;
-    functions.iter_mut().filter(|f| f.has_body()).fold(false, |changed, f| promote(f, types) | changed)
+    functions
+        .iter_mut()
+        .filter(|f| f.has_body())
+        .fold(false, |changed, f| promote(f, types) | changed)
 }
 
 /// What the derefs of one function's locals say.
@@ -95,7 +98,8 @@ fn collect(f: &Function, types: &TypeTable) -> Accesses {
             if !var.is_local() {
                 continue;
             }
-            let shape = types.value_shape(info.ty).and_then(|(comps, bits)| Shape::new(comps, bits));
+            let shape =
+                types.value_shape(info.ty).and_then(|(comps, bits)| Shape::new(comps, bits));
             let inside = in_bounds(types, f.locals[var.slot()].ty, &path);
             match shape {
                 Some(shape) if direct && inside && only_loads_and_stores(f, instr) => {
@@ -113,10 +117,12 @@ fn collect(f: &Function, types: &TypeTable) -> Accesses {
 fn only_loads_and_stores(f: &Function, deref: Instr) -> bool {
     f.uses_at(deref.def()).all(|(user, n)| match user {
         User::Instr(i) => {
-            n == 0 && (f.deref(i).is_some_and(|d| d.kind != DerefKind::Cast) || {
-                let op = f.intrinsic(i);
-                (op == Some(Intrinsic::LOAD_DEREF) || op == Some(Intrinsic::STORE_DEREF)) && !crate::mem::is_volatile(f, i)
-            })
+            n == 0
+                && (f.deref(i).is_some_and(|d| d.kind != DerefKind::Cast) || {
+                    let op = f.intrinsic(i);
+                    (op == Some(Intrinsic::LOAD_DEREF) || op == Some(Intrinsic::STORE_DEREF))
+                        && !crate::mem::is_volatile(f, i)
+                })
         }
         User::If(_) => false,
     })
@@ -134,8 +140,12 @@ fn only_steps(f: &Function, deref: Instr) -> bool {
 fn in_bounds(types: &TypeTable, mut ty: Type, path: &[u32]) -> bool {
     for &step in path {
         let (next, len) = match &types[ty] {
-            TypeData::Struct(s) => (s.members.get(step as usize).map(|m| m.ty), s.members.len() as u32),
-            TypeData::Array { elem, len: deburr_ir_core::ArrayLen::Const(n), .. } => (Some(*elem), *n),
+            TypeData::Struct(s) => {
+                (s.members.get(step as usize).map(|m| m.ty), s.members.len() as u32)
+            }
+            TypeData::Array { elem, len: deburr_ir_core::ArrayLen::Const(n), .. } => {
+                (Some(*elem), *n)
+            }
             TypeData::Matrix { column, cols } => (Some(*column), u32::from(*cols)),
             TypeData::Vector { elem, len } => (Some(*elem), u32::from(*len)),
             _ => return false,
@@ -149,10 +159,19 @@ fn in_bounds(types: &TypeTable, mut ty: Type, path: &[u32]) -> bool {
 }
 
 impl Accesses {
-    fn add_leaf(&mut self, f: &Function, types: &TypeTable, deref: Instr, var: Var, mut path: Path, shape: Shape) {
+    fn add_leaf(
+        &mut self,
+        f: &Function,
+        types: &TypeTable,
+        deref: Instr,
+        var: Var,
+        mut path: Path,
+        shape: Shape,
+    ) {
         // A component of a vector counts as an access to the vector.
         let parent = f.srcs(deref).first().and_then(|s| f.deref(s.def().instr()));
-        let vector = parent.filter(|p| matches!(types[p.ty], TypeData::Vector { .. })).map(|p| p.ty);
+        let vector =
+            parent.filter(|p| matches!(types[p.ty], TypeData::Vector { .. })).map(|p| p.ty);
         let comp = vector.and_then(|_| path.pop()).map(|c| c as u8);
         let shape = match vector.and_then(|ty| types.value_shape(ty)) {
             Some((comps, bits)) => Shape::new(comps, bits).unwrap_or(shape),
@@ -180,7 +199,8 @@ impl Accesses {
         for leaf in &self.leaves {
             inner.extend((0..leaf.path.len()).map(|n| (leaf.var, &leaf.path[..n])));
         }
-        let all: FxHashSet<(Var, &[u32])> = self.leaves.iter().map(|l| (l.var, &l.path[..])).collect();
+        let all: FxHashSet<(Var, &[u32])> =
+            self.leaves.iter().map(|l| (l.var, &l.path[..])).collect();
         let promoted: Vec<bool> = self
             .leaves
             .iter()
@@ -261,7 +281,9 @@ impl<'a> Renamer<'a> {
         for (n, leaf) in self.accesses.leaves.iter().enumerate().filter(|(_, l)| l.promoted) {
             let var = &f.locals[leaf.var.slot()];
             let Some(init) = &var.init else { continue };
-            let Some(bits) = leaf_constant(types, var.ty, init, &leaf.path, leaf.shape) else { continue };
+            let Some(bits) = leaf_constant(types, var.ty, init, &leaf.path, leaf.shape) else {
+                continue;
+            };
             let constant = f.create(InstrInit::LoadConst(&bits), leaf.shape, &[]);
             f.insert(constant, Cursor::AfterPhis(start));
             self.at_start.insert((n, start), constant.def());
@@ -269,7 +291,12 @@ impl<'a> Renamer<'a> {
     }
 
     /// Follows the values within one block. Accesses that come before any store of theirs wait for what comes in.
-    fn scan_block(&mut self, f: &mut Function, block: Block, open: &mut Vec<(usize, Block, Instr)>) {
+    fn scan_block(
+        &mut self,
+        f: &mut Function,
+        block: Block,
+        open: &mut Vec<(usize, Block, Instr)>,
+    ) {
         let mut next = f.first_instr(block);
         while let Some(instr) = next {
             next = f.next_instr(instr);
@@ -429,7 +456,13 @@ fn merge(f: &mut Function, store: Instr, old: Def, new: Def, mask: u32, comps: u
 }
 
 /// The bits of one leaf of a constant initialiser.
-fn leaf_constant(types: &TypeTable, ty: Type, init: &Constant, path: &[u32], shape: Shape) -> Option<Vec<u64>> {
+fn leaf_constant(
+    types: &TypeTable,
+    ty: Type,
+    init: &Constant,
+    path: &[u32],
+    shape: Shape,
+) -> Option<Vec<u64>> {
     let (mut ty, mut init) = (ty, init);
     for &step in path {
         match init {
@@ -448,7 +481,10 @@ fn leaf_constant(types: &TypeTable, ty: Type, init: &Constant, path: &[u32], sha
             .map(|p| match p {
                 Constant::Bits(bits) => bits.first().copied(),
                 Constant::Null => Some(0),
-                Constant::Composite(_) | Constant::Undef | Constant::Spec(_) | Constant::Address(_) => None,
+                Constant::Composite(_)
+                | Constant::Undef
+                | Constant::Spec(_)
+                | Constant::Address(_) => None,
             })
             .collect(),
         Constant::Undef | Constant::Spec(_) | Constant::Address(_) => None,
