@@ -276,7 +276,7 @@ impl<'a> Maker<'a> {
             let word = Shape::new(1, 32).expect("a word");
             let value =
                 self.build(|b| b.load_param(word.comps(), word.bits(), &[(Index::PARAM_IDX, i)]));
-            self.add(value, true);
+            self.add_free(value, true, Freedom::default());
         }
         self.make_locals();
         self.statements(1);
@@ -395,7 +395,8 @@ impl<'a> Maker<'a> {
     }
 
     fn value_where(&mut self, bits: u8, wanted: impl Fn(&Value) -> bool) -> Value {
-        let fits: Vec<Value> = self.pool.iter().filter(|v| v.bits == bits && wanted(v)).copied().collect();
+        let fits: Vec<Value> =
+            self.pool.iter().filter(|v| v.bits == bits && wanted(v)).copied().collect();
         if !fits.is_empty() && !self.rng.one_in(12) {
             // Recent ones more often: long chains.
             let n = fits.len();
@@ -485,12 +486,14 @@ impl<'a> Maker<'a> {
         };
         let mut srcs = Vec::new();
         let mut depends = false;
+        // Now and then something to fold.
+        let constants = self.rng.one_in(12);
         let mut may = freedom(self.rng, info, width, comps, &self.options.env);
         let moves = op == AluOp::MOV || info.name.starts_with("vec") || info.name.ends_with("csel");
         for (n, ty) in info.inputs.iter().enumerate() {
             let bits = if ty.bits == 0 { width } else { ty.bits };
             let need = info.src_comps(n, comps);
-            let value = if n > 0 && self.rng.one_in(4) {
+            let value = if constants || n > 0 && self.rng.one_in(4) {
                 self.constant(bits, 1)
             } else {
                 self.value(bits, n == 0)

@@ -259,5 +259,6 @@ fn an_opcode_is_shown_with_all_that_is_made_of_it() {
                 self.alu(AluOp::F, &[a, b])
             }
         }
-    "#]].assert_eq(&expand(&tables, "f").unwrap());
+    "#]]
+    .assert_eq(&expand(&tables, "f").unwrap());
 }
