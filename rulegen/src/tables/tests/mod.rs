@@ -1,4 +1,5 @@
 mod intrinsics;
+mod mutants;
 
 use expect_test::{Expect, expect};
 
