@@ -337,9 +337,7 @@ fn disagreements_are_told() {
     let ours: Rows = [("add", "int"), ("sub", "uint"), ("neg", "int")]
         .map(|(name, ty)| (name.to_owned(), row(ty)))
         .into();
-    let told = |changed: &[Changed], own: &[Own]| {
-        disagreements(&ours, &facts, changed, own).iter().map(|l| l.len()).count()
-    };
+    let told = |changed: &[Changed], own: &[Own]| disagreements(&ours, &facts, changed, own).len();
     // mul is missing in all of them.
     assert_eq!(told(&[changed("sub", "uint")], &[own("neg")]), 1);
     assert_eq!(told(&[changed("sub", "uint")], &[own("ne*")]), 1);
@@ -383,10 +381,8 @@ fn spirv_names_exist() {
         }
     }
     for i in &tables.intrinsics {
-        if let Some(name) = &i.builtin {
-            if spirv::BuiltIn::from_str(name).is_err() {
-                unknown.push(format!("{}: no built-in {name}", i.name));
-            }
+        if let Some(name) = i.builtin.as_ref().filter(|n| spirv::BuiltIn::from_str(n).is_err()) {
+            unknown.push(format!("{}: no built-in {name}", i.name));
         }
         for name in i.spirv.iter().filter_map(|f| f.capability.as_ref()) {
             if spirv::Capability::from_str(name).is_err() {
