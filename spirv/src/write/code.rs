@@ -4,6 +4,7 @@ use super::Writer;
 use super::flow::Labels;
 use super::infer::{Want, alu_want, want};
 use super::out::Words;
+use super::raise::Raise;
 use super::types::{Class, ValueType};
 use crate::error::Error;
 use deburr_ir_core::{
@@ -19,6 +20,13 @@ const CONTRACTED: Flags = Flags::CONTRACT.union(Flags::REASSOC).union(Flags::TRA
 /// A value seen through a swizzle, as a class: written once in each scope.
 type Variant = (Def, Swizzle, u8, Class);
 
+/// What is forgotten at the end of the list that it was written in.
+enum Logged {
+    Variant(Variant),
+    Whole(Vec<Def>),
+    Pair(Vec<u32>),
+}
+
 /// The writing of one function.
 pub(super) struct Emit<'w, 'm> {
     pub w: &'w mut Writer<'m>,
@@ -33,7 +41,11 @@ pub(super) struct Emit<'w, 'm> {
     classes: Vec<Class>,
     ids: FxHashMap<Def, u32>,
     variants: FxHashMap<Variant, u32>,
-    log: Vec<Variant>,
+    wholes: FxHashMap<Vec<Def>, u32>,
+    /// Structs that instructions returned, by the instruction's words without its result.
+    pairs: FxHashMap<Vec<u32>, u32>,
+    log: Vec<Logged>,
+    pub raise: Raise,
     /// Casts that phis need, to be written beside the value.
     phi_casts: FxHashMap<Def, Vec<Class>>,
     /// Ids of such casts that phis named before they were written.
@@ -50,6 +62,7 @@ impl<'w, 'm> Emit<'w, 'm> {
         params: Vec<u32>,
         labels: Labels,
     ) -> Self {
+        let raise = Raise::find(f, w.module);
         Emit {
             w,
             f,
@@ -61,7 +74,10 @@ impl<'w, 'm> Emit<'w, 'm> {
             classes,
             ids: FxHashMap::default(),
             variants: FxHashMap::default(),
+            wholes: FxHashMap::default(),
+            pairs: FxHashMap::default(),
             log: Vec::new(),
+            raise,
             phi_casts: FxHashMap::default(),
             early_casts: FxHashMap::default(),
             pointers: FxHashMap::default(),
@@ -73,14 +89,28 @@ impl<'w, 'm> Emit<'w, 'm> {
     }
 
     pub fn leave_scope(&mut self, mark: usize) {
-        for variant in self.log.drain(mark..) {
-            self.variants.remove(&variant);
+        for logged in self.log.drain(mark..) {
+            match logged {
+                Logged::Variant(variant) => self.variants.remove(&variant),
+                Logged::Whole(values) => self.wholes.remove(&values),
+                Logged::Pair(words) => self.pairs.remove(&words),
+            };
         }
+    }
+
+    /// The aggregate of these values, if it was written in this scope.
+    pub fn known_whole(&self, values: &[Def]) -> Option<u32> {
+        self.wholes.get(values).copied()
+    }
+
+    pub fn remember_whole(&mut self, values: &[Def], id: u32) {
+        self.wholes.insert(values.to_vec(), id);
+        self.log.push(Logged::Whole(values.to_vec()));
     }
 
     fn remember(&mut self, variant: Variant, id: u32) -> u32 {
         self.variants.insert(variant, id);
-        self.log.push(variant);
+        self.log.push(Logged::Variant(variant));
         id
     }
 
@@ -140,7 +170,7 @@ impl<'w, 'm> Emit<'w, 'm> {
         }
         let whole = comps == f.comps(def) && swizzle.is_identity(comps);
         if whole && class == self.class(def) {
-            return Ok(self.id_of(def));
+            return self.own_id(def);
         }
         let variant = (def, canonical(swizzle, comps), comps, class);
         if let Some(&id) = self.variants.get(&variant) {
@@ -163,10 +193,23 @@ impl<'w, 'm> Emit<'w, 'm> {
             }
             self.take(cast, ValueType { class, bits, comps: f.comps(def) }, swizzle, comps)
         } else {
-            let from = self.id_of(def);
+            let from = self.own_id(def)?;
             self.take(from, self.type_of(def), swizzle, comps)
         };
         Ok(self.remember(variant, id))
+    }
+
+    /// The id of a whole value, where it is used.
+    fn own_id(&mut self, def: Def) -> Result<u32, Error> {
+        let comps = self.f.comps(def);
+        let variant = (def, canonical(Swizzle::IDENTITY, comps), comps, self.class(def));
+        if let Some(&id) = self.variants.get(&variant) {
+            return Ok(id);
+        }
+        match self.late_part(def)? {
+            Some(id) => Ok(self.remember(variant, id)),
+            None => Ok(self.id_of(def)),
+        }
     }
 
     fn cast(&mut self, from: u32, to: ValueType) -> Result<u32, Error> {
@@ -442,11 +485,55 @@ impl<'w, 'm> Emit<'w, 'm> {
     ) -> Result<(), Error> {
         let id = self.id_of(instr.def());
         let type_id = self.w.value_type(ty);
-        let (result_type, result) = match form.member {
-            Some(_) => (self.w.pair_type(type_id), self.w.id()),
-            None => (type_id, id),
+        let Some(member) = form.member else {
+            self.write_form(form, type_id, id, operands)?;
+            self.decorate_flags(instr, id, form);
+            return Ok(());
         };
-        let mut words = vec![result_type, result];
+        // The members share one instruction.
+        let second = match form.name {
+            "FrexpStruct" => ValueType { class: Class::Sint, bits: 32, comps: ty.comps },
+            _ => ty,
+        };
+        let first = match (form.name, member) {
+            ("FrexpStruct", 1) => {
+                let bits = self.f.bits(self.f.src(instr, 0));
+                ValueType { class: Class::Float, bits, comps: ty.comps }
+            }
+            _ => ty,
+        };
+        let (first, second) = (self.w.value_type(first), self.w.value_type(second));
+        let pair_type = self.w.pair_type(first, second);
+        let name = self.w.instructions.core(form.name).map_or(0, |op| op as u32);
+        let mut key = vec![pair_type, name];
+        if form.ext {
+            key[1] = self.w.instructions.glsl(form.name).unwrap_or(0) | 1 << 31;
+        }
+        key.extend_from_slice(operands);
+        let pair = match self.pairs.get(&key) {
+            Some(&pair) => pair,
+            None => {
+                let pair = self.w.id();
+                self.write_form(form, pair_type, pair, operands)?;
+                self.decorate_flags(instr, pair, form);
+                self.pairs.insert(key.clone(), pair);
+                self.log.push(Logged::Pair(key));
+                pair
+            }
+        };
+        self.code.op(Op::CompositeExtract, &[type_id, id, pair, member.into()]);
+        Ok(())
+    }
+
+    /// The instruction of a form.
+    pub fn write_form(
+        &mut self,
+        form: &SpirvForm,
+        type_id: u32,
+        id: u32,
+        operands: &[u32],
+    ) -> Result<(), Error> {
+        let mut words = vec![type_id, id];
         if form.ext {
             let number = self.w.instructions.glsl(form.name);
             let number = number.ok_or_else(|| {
@@ -462,11 +549,18 @@ impl<'w, 'm> Emit<'w, 'm> {
             words.extend_from_slice(operands);
             self.code.op(op, &words);
         }
-        self.decorate_flags(instr, result, form);
-        if let Some(member) = form.member {
-            self.code.op(Op::CompositeExtract, &[type_id, id, result, member.into()]);
-        }
         Ok(())
+    }
+
+    /// NoContraction on an arithmetic instruction that may not be contracted.
+    pub fn decorate_arithmetic(&mut self, instr: Instr, id: u32) {
+        let flags = self.f.flags(instr);
+        if flags.contains(Flags::RELAXED) {
+            self.w.decorate(id, spirv::Decoration::RelaxedPrecision, &[]);
+        }
+        if !flags.contains(CONTRACTED) {
+            self.w.decorate(id, spirv::Decoration::NoContraction, &[]);
+        }
     }
 
     pub fn decorate_flags(&mut self, instr: Instr, id: u32, form: &SpirvForm) {

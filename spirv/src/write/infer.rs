@@ -308,12 +308,13 @@ impl Sets {
     }
 }
 
-/// Whether anything but further derefs uses a deref's pointer.
-pub(super) fn pointer_is_used(f: &Function, deref: Instr) -> bool {
+/// Whether anything but further derefs, and accesses that are `raised` into larger ones, uses a deref's pointer.
+pub(super) fn pointer_is_used(f: &Function, deref: Instr, raised: impl Fn(Instr) -> bool) -> bool {
     f.uses_at(deref.def()).any(|(user, n)| match user {
-        User::Instr(i) => {
-            f.deref(i).is_none_or(|d| n != 0 || d.kind == deburr_ir_core::DerefKind::Cast)
-        }
+        User::Instr(i) => match f.deref(i) {
+            Some(d) => n != 0 || d.kind == deburr_ir_core::DerefKind::Cast,
+            None => n != 0 || !raised(i),
+        },
         User::If(_) => true,
     })
 }

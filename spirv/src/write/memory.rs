@@ -51,7 +51,9 @@ impl Emit<'_, '_> {
 
     /// An access chain where the deref stands, if anything but further steps uses it.
     pub(super) fn deref(&mut self, instr: Instr) -> Result<(), Error> {
-        if pointer_is_used(self.f, instr) {
+        if self.raise.is_parent(instr.def())
+            || pointer_is_used(self.f, instr, |i| self.raise.is_part(i))
+        {
             self.pointer(instr.def())?;
         }
         Ok(())
@@ -190,7 +192,7 @@ impl Emit<'_, '_> {
         }
     }
 
-    fn memory_operands(&mut self, instr: Instr, operands: &mut Vec<u32>) {
+    pub(super) fn memory_operands(&mut self, instr: Instr, operands: &mut Vec<u32>) {
         let f = self.f;
         let flags = f.index(instr, Index::ACCESS).unwrap_or(0);
         let align = f.index(instr, Index::ALIGN_MUL).unwrap_or(0);
@@ -215,6 +217,9 @@ impl Emit<'_, '_> {
     }
 
     fn load(&mut self, instr: Instr) -> Result<(), Error> {
+        if self.raised_load(instr)? {
+            return Ok(());
+        }
         let pointer = self.pointer(self.f.src(instr, 0))?;
         let type_id = self.w.value_type(self.type_of(instr.def()));
         let id = self.id_of(instr.def());
@@ -228,6 +233,9 @@ impl Emit<'_, '_> {
     }
 
     fn store(&mut self, instr: Instr) -> Result<(), Error> {
+        if self.raised_store(instr)? {
+            return Ok(());
+        }
         let f = self.f;
         let value = f.src(instr, 1);
         let comps = f.comps(value);
@@ -397,10 +405,6 @@ impl Emit<'_, '_> {
 
     pub(super) fn tex(&mut self, _instr: Instr) -> Result<(), Error> {
         Err(Error::unsupported("texture operations can't be written yet"))
-    }
-
-    pub(super) fn matrix_form(&mut self, _instr: Instr, form: &SpirvForm) -> Result<(), Error> {
-        Err(Error::unsupported(format!("`{}` can't be written yet", form.name)))
     }
 
     /// Operands outside the domain of a division: any value is right there, so the divisor becomes 1.

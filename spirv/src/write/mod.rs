@@ -9,6 +9,7 @@ mod flow;
 mod infer;
 mod memory;
 mod out;
+mod raise;
 mod types;
 
 use crate::error::Error;

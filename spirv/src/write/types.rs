@@ -34,7 +34,7 @@ pub(super) enum TypeKey {
     Matrix(u32, u8),
     Pointer(StorageClass, u32, u32),
     Function(Vec<u32>),
-    Pair(u32),
+    Pair(u32, u32),
 }
 
 /// A constant that is emitted once: type and bits, or type and parts.
@@ -91,10 +91,10 @@ impl Writer<'_> {
         })
     }
 
-    /// The struct of two equal members that carries, extended products and the like return.
-    pub(super) fn pair_type(&mut self, member: u32) -> u32 {
-        self.type_once(TypeKey::Pair(member), |w, id| {
-            w.globals.op(Op::TypeStruct, &[id, member, member])
+    /// The struct that carries, extended products and the like return.
+    pub(super) fn pair_type(&mut self, first: u32, second: u32) -> u32 {
+        self.type_once(TypeKey::Pair(first, second), |w, id| {
+            w.globals.op(Op::TypeStruct, &[id, first, second])
         })
     }
 
