@@ -84,7 +84,8 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: E_ARITY,
         title: "wrong number of operands",
-        explanation: "`deburr explain-error` can't know more than the message: count the operands.",
+        explanation: "Every primitive takes a fixed number of operands, which the message states. None has optional \
+                      ones: `min` and `max` take two integers, `fma` three floats, `any` and `poison` nothing.",
     },
     CodeInfo {
         code: E_AMBIGUOUS,

@@ -3,7 +3,7 @@
 use super::read::{Entry, check_unique};
 use super::sig::{OPERANDS, SigTy, Signature};
 use super::{E_BAD_NAME, E_EVAL, E_FORM, E_FULL, E_PROPERTY, E_REFERENCE, E_SIZES, Place, Tables};
-use crate::diagnostics::{Diagnostic, nearest};
+use crate::diagnostics::Diagnostic;
 use crate::expr::{Base, Expr, Prim, Reduction, Scope, SourceText, Ty, parse_expr};
 
 /// An opcode.
@@ -534,9 +534,4 @@ fn letters(form: &mut Entry<'_, '_>, text: &SourceText, arity: usize) -> Vec<u8>
         }
     }
     args
-}
-
-/// The opcode that a mistyped name probably means.
-pub fn similar_op<'t>(tables: &'t Tables, name: &str) -> Option<&'t str> {
-    nearest(name, tables.ops.iter().map(|op| op.name.as_str()))
 }
