@@ -11,8 +11,8 @@
 
 use crate::mem;
 use deburr_ir_core::{
-    Block, Builder, Cursor, Def, Function, JumpKind, Modes, Module, Node, NodeKind, Shape, Type,
-    Var, Variable,
+    Block, Builder, Cursor, Def, Function, Instr, JumpKind, Modes, Module, Node, NodeKind, Shape,
+    Type, Var, Variable,
 };
 use rustc_hash::FxHashSet;
 
@@ -57,8 +57,11 @@ fn lower(f: &mut Function, bool_type: Type) {
     f.reinsert(taken, Cursor::BlockEnd(once.body));
     let mut flag: Option<Var> = None;
     let mut tested: FxHashSet<Node> = FxHashSet::default();
-    for block in returns(f) {
-        let (jump, _) = f.block_jump(block).expect("the block was chosen for its jump");
+    // By instruction: the tests that are put behind loops split blocks.
+    let jumps: Vec<Instr> =
+        returns(f).into_iter().filter_map(|b| f.block_jump(b)).map(|(jump, _)| jump).collect();
+    for jump in jumps {
+        let Some(block) = f.block_of(jump) else { continue };
         let returned = f.srcs(jump).first().map(|s| s.def());
         if let (Some((var, ty, _)), Some(returned)) = (value, returned) {
             let mut b = Builder::new(f, Cursor::Before(jump));
