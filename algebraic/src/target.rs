@@ -1,6 +1,6 @@
 //! What a rewrite may create: plain data about the code's consumer.
 
-use deburr_ir_core::{AluInfo, AluOp, AluType, BaseType, FormDir};
+use deburr_ir_core::{AluInfo, AluOp, AluType, BaseType, FormDir, Module};
 use rustc_hash::FxHashMap;
 
 /// A consumer of code: which operations it has at which sizes, and which options hold.
@@ -64,6 +64,22 @@ impl Target {
     pub fn spirv() -> Target {
         let mut target = Target { spirv_only: true, ..Target::generic("spirv") };
         (target.ints, target.floats) = (sets(&[1, 32]), sets(&[32]));
+        target
+    }
+
+    /// SPIR-V as a module declares it: the sizes of numbers follow from its capabilities.
+    pub fn spirv_of(module: &Module) -> Target {
+        let mut target = Target::spirv();
+        for capability in &module.spirv.capabilities {
+            match capability.as_str() {
+                "Int8" => target.ints |= set(8),
+                "Int16" => target.ints |= set(16),
+                "Int64" => target.ints |= set(64),
+                "Float16" => target.floats |= set(16),
+                "Float64" => target.floats |= set(64),
+                _ => {}
+            }
+        }
         target
     }
 

@@ -4,6 +4,7 @@
 //! subgroup operations are here. Every component of every value carries a shadow: whether it is free, because it came
 //! from a choice, an undef or a broken promise. Only what is not free means anything in a comparison.
 
+mod interface;
 mod layout;
 mod machine;
 mod memory;
@@ -128,4 +129,5 @@ pub fn run(module: &Module, dispatch: &Dispatch) -> Result<Outcome, Trap> {
     machine::Machine::new(module, dispatch)?.run()
 }
 
+pub use interface::{BufferShape, Interface, Shape, Slot, interface};
 pub use spec::workgroup_size;
