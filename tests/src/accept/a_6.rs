@@ -5,7 +5,7 @@
 //! of `eval` trees, of which the same comparison must kill 99 %.
 
 use super::{Args, Outcome, Verdict};
-use crate::mutate::{self, Mutant, tree};
+use crate::mutate::{self, Definition, Mutant, tree};
 use crate::oracle::compare::{Tally, compare, equivalent, table};
 use crate::oracle::grid::Effort;
 use crate::oracle::{self, Base, Op, TABLE};
@@ -210,25 +210,33 @@ fn fate(def: &OpDef, op: &Op, original: &Expr, mutant: &Mutant, effort: Effort) 
 
 /// Makes and kills mutants; those that survive are listed.
 fn mutants(args: &Args, tables: &Tables, list: &mut Vec<String>) -> Kills {
-    let definitions: Vec<(&OpDef, &Expr)> =
-        tables.ops.iter().filter_map(|def| Some((def, tree::definition(def)?))).collect();
+    let definitions: Vec<Definition> = tables
+        .ops
+        .iter()
+        .filter_map(|op| {
+            let exact =
+                TABLE.get(&op.name).is_some_and(|o| o.family != "determinants and inverses");
+            Some(Definition { op, tree: tree::definition(op)?, exact })
+        })
+        .collect();
     let sampled = mutate::sample(&definitions, args.count(MUTANTS) as usize, args.seed);
-    let effort = effort(args, 400);
-    let fates = in_parallel(&sampled, |(def, mutant)| {
-        match (TABLE.get(&def.name), tree::definition(def)) {
-            (Some(op), Some(original)) => fate(def, op, original, mutant, effort),
-            _ => Fate::Survived,
-        }
-    });
+    let effort = effort(args, 2000);
+    let fates =
+        in_parallel(&sampled, |(definition, mutant)| match TABLE.get(&definition.op.name) {
+            Some(op) => fate(definition.op, op, definition.tree, mutant, effort),
+            None => Fate::Survived,
+        });
     let mut kills = Kills { made: sampled.len() as u64, ..Kills::default() };
-    for ((def, mutant), fate) in sampled.iter().zip(&fates) {
+    for ((definition, mutant), fate) in sampled.iter().zip(&fates) {
         match fate {
             Fate::Killed => kills.killed += 1,
             Fate::Equivalent => {
                 kills.equivalent += 1;
-                list.push(format!("equivalent mutant: {}: {}", def.name, mutant.what));
+                list.push(format!("equivalent mutant: {}: {}", definition.op.name, mutant.what));
             }
-            Fate::Survived => list.push(format!("surviving mutant: {}: {}", def.name, mutant.what)),
+            Fate::Survived => {
+                list.push(format!("surviving mutant: {}: {}", definition.op.name, mutant.what))
+            }
         }
     }
     kills

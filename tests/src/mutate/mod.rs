@@ -5,6 +5,7 @@
 //! what the original gives for every input.
 
 pub mod evaluate;
+mod quirks;
 pub mod tree;
 
 use crate::oracle::grid::Random;
@@ -264,66 +265,50 @@ fn call_changes(prim: Prim, operands: &[Expr], put: Put) {
     }
 }
 
-/// Quirks that can make a difference at a node.
-fn quirks(node: &Expr) -> Vec<Quirk> {
-    match &node.kind {
-        ExprKind::Binary(op, a, b) if a.ty.base == Base::Float => {
-            use BinaryOp::*;
-            // Scaling up a number that was flushed already, or scaling an integer down by a few bits, meets no denormal.
-            let meets_none = match op {
-                Mul => [a, b]
-                    .iter()
-                    .any(|x| matches!(splatted(x), ExprKind::Float(v) if v.abs() >= 1.0)),
-                Div => matches!(&splatted(a), ExprKind::Cast(x) if x.ty.base != Base::Float),
-                _ => false,
-            };
-            let mut all = Vec::new();
-            if !meets_none {
-                all.push(Quirk::NoFlush);
-            }
-            if matches!(op, Add | Sub | Mul | Div) {
-                all.push(Quirk::OtherRounding);
-            }
-            all
-        }
-        ExprKind::Call(Prim::Fma | Prim::Sqrt, _) => vec![Quirk::NoFlush, Quirk::OtherRounding],
-        ExprKind::Call(
-            Prim::Canonicalize | Prim::Floor | Prim::Ceil | Prim::ScalePow2 | Prim::Significand,
-            _,
-        ) => {
-            vec![Quirk::NoFlush]
-        }
-        ExprKind::Cast(a) if node.ty.base == Base::Float && a.ty.base != Base::Bool => {
-            vec![Quirk::OtherRounding]
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// What an operand is, looking through its repetition for a vector.
-fn splatted(expr: &Expr) -> &ExprKind {
-    match &expr.kind {
-        ExprKind::Splat(inner) => &inner.kind,
-        kind => kind,
-    }
-}
-
-/// Every mutant of a tree.
-pub fn mutants(tree: &Expr, sizes: &[u8]) -> Vec<Mutant> {
+/// Every mutant of a tree. `sizes` are the widths that `BITS` stands for. Where the oracle only bounds the result, how a
+/// node rounds and flushes can't be told from it: `quirky` is false there.
+pub fn mutants(tree: &Expr, sizes: &[u8], quirky: bool) -> Vec<Mutant> {
     let mut nodes = Vec::new();
     tree.walk(&mut |node| nodes.push(node));
+    let signless = signless_zeros(&nodes);
+    let lets = quirks::flushed_variables(&nodes);
     let mut all = Vec::new();
     for (number, node) in nodes.iter().enumerate() {
         for (replacement, what) in changes(node, sizes) {
+            if replacement.kind == ExprKind::Float(-0.0)
+                && signless.iter().any(|z| std::ptr::eq(*z, *node))
+            {
+                continue;
+            }
             let what = format!("{what}: {node}");
             all.push(Mutant { tree: replaced(tree, number, &replacement), quirk: None, what });
         }
-        for quirk in quirks(node) {
-            let what = format!("{quirk:?}: {node}");
-            all.push(Mutant { tree: tree.clone(), quirk: Some((number, quirk)), what });
+        if quirky {
+            for quirk in quirks::of(node, &lets) {
+                let what = format!("{quirk:?}: {node}");
+                all.push(Mutant { tree: tree.clone(), quirk: Some((number, quirk)), what });
+            }
         }
     }
     all
+}
+
+/// Zeros that are only compared with: their sign makes no difference.
+fn signless_zeros<'a>(nodes: &[&'a Expr]) -> Vec<&'a Expr> {
+    let mut zeros = Vec::new();
+    for node in nodes {
+        if let ExprKind::Binary(op, a, b) = &node.kind
+            && op.is_compare()
+        {
+            for operand in [a, b] {
+                let bare = quirks::unrepeated(operand);
+                if matches!(bare.kind, ExprKind::Float(v) if v == 0.0) {
+                    zeros.push(bare);
+                }
+            }
+        }
+    }
+    zeros
 }
 
 /// The tree with node `number` exchanged.
@@ -355,16 +340,27 @@ pub fn node(tree: &Expr, number: usize) -> Option<&Expr> {
     found
 }
 
+/// A definition to make mutants of.
+#[derive(Clone, Copy)]
+pub struct Definition<'a> {
+    /// The opcode.
+    pub op: &'a OpDef,
+    /// Its tree.
+    pub tree: &'a Expr,
+    /// Whether the oracle gives the result and not only bounds of it.
+    pub exact: bool,
+}
+
 /// `count` mutants of the given definitions: a definition at random, then one of its mutants, none twice.
 pub fn sample<'a>(
-    definitions: &[(&'a OpDef, &'a Expr)],
+    definitions: &[Definition<'a>],
     count: usize,
     seed: u64,
-) -> Vec<(&'a OpDef, Mutant)> {
+) -> Vec<(Definition<'a>, Mutant)> {
     let mut random = Random(seed);
-    let lists: Vec<(&OpDef, Vec<Mutant>)> = definitions
+    let lists: Vec<(Definition, Vec<Mutant>)> = definitions
         .iter()
-        .map(|(of, tree)| (*of, mutants(tree, &of.sizes)))
+        .map(|d| (*d, mutants(d.tree, &d.op.sizes, d.exact)))
         .filter(|(_, list)| !list.is_empty())
         .collect();
     let total: usize = lists.iter().map(|(_, list)| list.len()).sum();

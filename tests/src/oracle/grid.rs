@@ -142,6 +142,12 @@ pub fn random_value(random: &mut Random, base: Base, size: u32) -> u64 {
             let field = (bias as u64 - 8 + raw % 17) << fraction;
             field | raw >> 8 & ((1 << fraction) - 1) | raw & fp::sign_bit(size)
         }
+        (Base::Float, 3) => {
+            // Exponents whose sums are near that of the least normal number, where products meet the denormals.
+            let (fraction, bias) = fp::layout(size);
+            let field = (if raw >> 63 == 0 { bias as u64 / 2 } else { 1 }) + raw % 5;
+            field << fraction | raw >> 8 & ((1 << fraction) - 1) | raw << 1 & fp::sign_bit(size)
+        }
         (Base::Float, 2) => {
             // Few significant bits.
             let (fraction, _) = fp::layout(size);
