@@ -271,7 +271,7 @@ pub fn mutants(tree: &Expr, sizes: &[u8], quirky: bool) -> Vec<Mutant> {
     let mut nodes = Vec::new();
     tree.walk(&mut |node| nodes.push(node));
     let signless = signless_zeros(&nodes);
-    let lets = quirks::flushed_variables(&nodes);
+    let places = quirks::Places::of(tree);
     let mut all = Vec::new();
     for (number, node) in nodes.iter().enumerate() {
         for (replacement, what) in changes(node, sizes) {
@@ -284,7 +284,7 @@ pub fn mutants(tree: &Expr, sizes: &[u8], quirky: bool) -> Vec<Mutant> {
             all.push(Mutant { tree: replaced(tree, number, &replacement), quirk: None, what });
         }
         if quirky {
-            for quirk in quirks::of(node, &lets) {
+            for quirk in quirks::of(node, &places) {
                 let what = format!("{quirk:?}: {node}");
                 all.push(Mutant { tree: tree.clone(), quirk: Some((number, quirk)), what });
             }

@@ -4,21 +4,74 @@
 //! places are left out: a mutant there is the original.
 
 use super::evaluate::Quirk;
+use deburr_rulegen::expr::prim::Convention;
 use deburr_rulegen::expr::{Base, BinaryOp, Expr, ExprKind, Prim, Reduction};
 use std::collections::BTreeSet;
 
-/// Numbers of the `let` variables whose values have no denormals under flush.
-pub fn flushed_variables(nodes: &[&Expr]) -> BTreeSet<u32> {
-    let mut flushed_ids = BTreeSet::new();
-    // `let`s come before the uses of their variables in the order of the walk.
-    for node in nodes {
-        if let ExprKind::Let { id, value, .. } = &node.kind
-            && flushed(value, &flushed_ids)
-        {
-            flushed_ids.insert(*id);
+/// What is around the nodes of a tree.
+#[derive(Default)]
+pub struct Places {
+    /// Numbers of the `let` variables whose values have no denormals under flush.
+    flushed: BTreeSet<u32>,
+    /// Nodes, by address, of which everything that uses them flushes its operands.
+    absorbed: BTreeSet<*const Expr>,
+}
+
+impl Places {
+    /// The places of a tree.
+    pub fn of(tree: &Expr) -> Places {
+        let mut places = Places::default();
+        // `let`s come before the uses of their variables in the order of the walk.
+        tree.walk(&mut |node| {
+            if let ExprKind::Let { id, value, .. } = &node.kind
+                && flushed(value, &places.flushed)
+            {
+                places.flushed.insert(*id);
+            }
+        });
+        places.mark(tree, false, &mut BTreeSet::new());
+        places
+    }
+
+    /// Notes whether what uses `expr` flushes it; `exposed` are the variables with a use that doesn't. The recursion is
+    /// bounded by the parser's limit on depth.
+    fn mark(&mut self, expr: &Expr, absorbed: bool, exposed: &mut BTreeSet<u32>) {
+        if absorbed {
+            self.absorbed.insert(expr);
+        }
+        match &expr.kind {
+            ExprKind::Var { id, .. } => {
+                if !absorbed {
+                    exposed.insert(*id);
+                }
+            }
+            ExprKind::Let { id, value, body, .. } => {
+                // The uses first: they say what becomes of the value.
+                self.mark(body, absorbed, exposed);
+                self.mark(value, !exposed.contains(id), exposed);
+            }
+            ExprKind::If { condition, then, otherwise } => {
+                self.mark(condition, false, exposed);
+                self.mark(then, absorbed, exposed);
+                self.mark(otherwise, absorbed, exposed);
+            }
+            kind => {
+                let inner = match kind {
+                    ExprKind::Binary(_, a, _) => a.ty.base == Base::Float,
+                    ExprKind::Reduce(reduction, _) => *reduction == Reduction::Sum,
+                    ExprKind::FloatToInt { .. } => true,
+                    ExprKind::Cast(_) => expr.ty.base == Base::Float,
+                    ExprKind::Call(prim, _) => {
+                        prim.info().convention == Convention::Env && *prim != Prim::Bits
+                    }
+                    _ => absorbed,
+                };
+                for child in expr.children() {
+                    self.mark(child, inner, exposed);
+                }
+            }
         }
     }
-    flushed_ids
 }
 
 /// An operand without its repetition for a vector.
@@ -71,38 +124,43 @@ fn flushed(expr: &Expr, variables: &BTreeSet<u32>) -> bool {
 }
 
 /// Quirks that can make a difference at a node.
-pub fn of(node: &Expr, variables: &BTreeSet<u32>) -> Vec<Quirk> {
-    let operands_flushed = node.children().iter().all(|c| flushed(c, variables));
-    let flush =
-        |gives_denormals: bool| (gives_denormals || !operands_flushed).then_some(Quirk::NoFlush);
+pub fn of(node: &Expr, places: &Places) -> Vec<Quirk> {
+    let operands_flushed = node.children().iter().all(|c| flushed(c, &places.flushed));
+    // A denormal result shows only where it isn't flushed by what takes it.
+    let shows = !places.absorbed.contains(&(node as *const Expr));
+    let flush = |gives: bool, takes: bool| {
+        ((gives && shows) || (takes && !operands_flushed)).then_some(Quirk::NoFlush)
+    };
     match &node.kind {
         ExprKind::Binary(op, a, b) if a.ty.base == Base::Float => {
             use BinaryOp::*;
-            let scaled_up = [a, b]
-                .iter()
-                .any(|x| matches!(unrepeated(x).kind, ExprKind::Float(v) if v.abs() >= 1.0));
+            let scale =
+                |x: &Expr| matches!(unrepeated(x).kind, ExprKind::Float(v) if v.abs() >= 1.0);
             let of_integer =
                 matches!(&unrepeated(a).kind, ExprKind::Cast(x) if x.ty.base != Base::Float);
-            let gives_denormals = match op {
-                Mul => !scaled_up,
+            let (gives, takes) = match op {
+                // A multiple of a denormal or its square is near zero still, and so is a flushed one.
+                Mul if scale(a) || scale(b) => (false, shows),
+                Mul if a.to_string() == b.to_string() => (true, shows),
                 // By a few bits only.
-                Div => !of_integer,
-                Add | Sub => true,
-                _ => false,
+                Div if of_integer => (false, true),
+                Mul | Div | Add | Sub => (true, true),
+                _ => (false, true),
             };
             let rounds = matches!(op, Add | Sub | Mul | Div).then_some(Quirk::OtherRounding);
-            flush(gives_denormals).into_iter().chain(rounds).collect()
+            flush(gives, takes).into_iter().chain(rounds).collect()
         }
         ExprKind::Call(Prim::Fma, _) => {
-            flush(true).into_iter().chain([Quirk::OtherRounding]).collect()
+            flush(true, true).into_iter().chain([Quirk::OtherRounding]).collect()
         }
         ExprKind::Call(Prim::Sqrt, _) => {
-            flush(false).into_iter().chain([Quirk::OtherRounding]).collect()
+            flush(false, true).into_iter().chain([Quirk::OtherRounding]).collect()
         }
-        ExprKind::Call(Prim::ScalePow2, _) => flush(true).into_iter().collect(),
-        ExprKind::Call(Prim::Canonicalize | Prim::Floor | Prim::Ceil | Prim::Significand, _) => {
-            flush(false).into_iter().collect()
+        ExprKind::Call(Prim::ScalePow2, _) => flush(true, true).into_iter().collect(),
+        ExprKind::Call(Prim::Canonicalize | Prim::Significand, _) => {
+            flush(false, shows).into_iter().collect()
         }
+        ExprKind::Call(Prim::Floor | Prim::Ceil, _) => flush(false, true).into_iter().collect(),
         ExprKind::Cast(a) if node.ty.base == Base::Float && a.ty.base != Base::Bool => {
             vec![Quirk::OtherRounding]
         }

@@ -45,11 +45,7 @@ fn clamp(f: Fp, v: &[u64], any: bool) -> Value {
     if less(f, v[2], v[1]) {
         return Value::either(0, all[0]);
     }
-    let value = Value::choice(all[0], all.len() > 1);
-    // Operands that flushing makes equal, or that are NaNs, were two before.
-    let flushed = v.iter().any(|&x| f.operand(x) != x);
-    let merged = flushed || v.iter().filter(|&&x| fp::is_nan(f.size, x)).count() > 1;
-    if merged && value.free == Free::No { value.open() } else { value }
+    Value::choice(all[0], all.len() > 1)
 }
 
 /// t · t · (3 − 2t) for t = (x − a) / (b − a) limited to [0, 1]; any value where a ≥ b.
