@@ -19,7 +19,7 @@
 //! programs: 0.0 read, 0.1 written. Several cases in a file begin with `// ==== name`. `BLESS=1` rewrites expectations.
 
 use deburr_algebraic::Target;
-use deburr_eval::{Buffer, Dispatch, run};
+use deburr_eval::{Buffer, BufferResult, Dispatch, run};
 use deburr_fuzz::{Verdict, compare};
 use deburr_ir_core::{InstrKind, Module, parse, validate};
 use deburr_passes::{Options, Pipeline};
@@ -192,7 +192,9 @@ impl Case {
             "stats" => Check::Stats,
             "error" => Check::Error,
             other => {
-                return Err(format!("`// check: {other}`: exact, eval, stats or error is expected"));
+                return Err(format!(
+                    "`// check: {other}`: exact, eval, stats or error is expected"
+                ));
             }
         };
         let before = match parsed(&self.input) {
@@ -204,7 +206,13 @@ impl Case {
         match check {
             Check::Exact => {
                 let dispatch = self.dispatch(1)?;
-                if run(&before, &dispatch).is_ok() {
+                if let Ok(outcome) = run(&before, &dispatch) {
+                    let written = |(given, result): (&Buffer, &BufferResult)| {
+                        given.bytes != result.buffer.bytes
+                    };
+                    if !dispatch.buffers.iter().zip(&outcome.buffers).any(written) {
+                        return Err("the input writes nothing".into());
+                    }
                     same(&before, &after, &dispatch)?;
                 }
                 printed(&after)
