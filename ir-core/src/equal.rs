@@ -9,12 +9,12 @@ use crate::func::{Function, Param};
 use crate::instr::{DerefInfo, InstrKind, InstrView, Shape};
 use crate::module::{Module, SpecArg, SpecConstant, SpecValue, Variable};
 use crate::types::{TypeData, TypeTable};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Pairs the types of two tables.
 struct Types<'a> {
     tables: Option<(&'a TypeTable, &'a TypeTable)>,
-    pairs: FxHashMap<Type, Type>,
+    pairs: FxHashSet<(Type, Type)>,
 }
 
 impl Types<'_> {
@@ -23,16 +23,12 @@ impl Types<'_> {
         let Some((table_a, table_b)) = self.tables else { return a == b };
         let mut work = vec![(a, b)];
         while let Some((a, b)) = work.pop() {
-            if let Some(&paired) = self.pairs.get(&a) {
-                if paired != b {
-                    return false;
-                }
+            if !self.pairs.insert((a, b)) {
                 continue;
             }
             if a.index() >= table_a.len() || b.index() >= table_b.len() {
                 return false;
             }
-            self.pairs.insert(a, b);
             if table_a.is_forward(a) != table_b.is_forward(b) {
                 return false;
             }
@@ -277,7 +273,7 @@ fn functions(a: &Function, b: &Function, types: &mut Types<'_>) -> bool {
 /// two must belong to one module, or to modules that agree in them.
 impl PartialEq for Function {
     fn eq(&self, other: &Function) -> bool {
-        functions(self, other, &mut Types { tables: None, pairs: FxHashMap::default() })
+        functions(self, other, &mut Types { tables: None, pairs: FxHashSet::default() })
     }
 }
 
@@ -286,7 +282,7 @@ impl PartialEq for Function {
 impl PartialEq for Module {
     fn eq(&self, other: &Module) -> bool {
         let (a, b) = (self, other);
-        let mut types = Types { tables: Some((&a.types, &b.types)), pairs: FxHashMap::default() };
+        let mut types = Types { tables: Some((&a.types, &b.types)), pairs: FxHashSet::default() };
         a.form == b.form
             && a.spirv == b.spirv
             && a.entry_points == b.entry_points

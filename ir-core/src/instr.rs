@@ -468,6 +468,23 @@ impl Shape {
         matches!(comps, 1..=5 | 8 | 16).then_some(Shape(size << 5 | comps))
     }
 
+    /// The byte that it is kept in.
+    pub(crate) fn to_byte(self) -> u8 {
+        self.0
+    }
+
+    /// The shape of such a byte.
+    pub(crate) fn from_byte(byte: u8) -> Option<Self> {
+        match byte {
+            0 => Some(Shape::NONE),
+            _ => {
+                let shape = Shape(byte);
+                let known = byte >> 5 <= 4 && matches!(shape.comps(), 1..=5 | 8 | 16);
+                known.then_some(shape)
+            }
+        }
+    }
+
     /// Component count, 0 for no value.
     pub fn comps(self) -> u8 {
         self.0 & 31

@@ -22,6 +22,7 @@ mod module;
 mod op;
 mod parse;
 mod print;
+mod serial;
 mod table;
 mod types;
 mod validate;
@@ -53,6 +54,7 @@ pub use op::{
 };
 pub use parse::{ParseError, parse, parse_with};
 pub use print::ShowFunction;
+pub use serial::{DecodeError, SerializeOptions};
 pub use table::index;
 pub use table::intrinsics::{INDEX_INFO, INTRINSIC_INFO};
 pub use table::opcodes::{ALU_INFO, SEMANTICS_VERSION};

@@ -287,6 +287,36 @@ impl TypeTable {
         Type(self.set.insert_full((data, 0)).0 as u32)
     }
 
+    /// Appends a type, distinct from one of the same data that is in the table.
+    pub(crate) fn append(&mut self, data: TypeData) -> Type {
+        let mut entry = (data, 0);
+        if self.set.contains(&entry) {
+            self.forward += 1;
+            entry.1 = self.forward;
+        }
+        Type(self.set.insert_full(entry).0 as u32)
+    }
+
+    /// Removes the names of structs and members. Types that only names told apart stay distinct.
+    pub(crate) fn strip_names(&mut self) {
+        let mut stripped = TypeTable { forward: self.forward, ..TypeTable::default() };
+        for (mut data, nominal) in std::mem::take(&mut self.set) {
+            if let TypeData::Struct(s) = &mut data {
+                s.name.clear();
+                s.members.iter_mut().for_each(|m| m.name.clear());
+            }
+            match nominal {
+                0 => {
+                    stripped.append(data);
+                }
+                _ => {
+                    stripped.set.insert((data, nominal));
+                }
+            }
+        }
+        *self = stripped;
+    }
+
     /// A pointer whose pointee is set later by [`TypeTable::resolve_pointer`]; never merged with others.
     pub fn forward_pointer(&mut self, modes: Modes, stride: u32) -> Type {
         self.forward += 1;
@@ -309,7 +339,9 @@ impl TypeTable {
 
     /// Whether the type is a pointer made by [`TypeTable::forward_pointer`], distinct from its like.
     pub fn is_forward(&self, ty: Type) -> bool {
-        self.set.get_index(ty.index()).is_some_and(|(_, nominal)| *nominal != 0)
+        self.set.get_index(ty.index()).is_some_and(|(data, nominal)| {
+            *nominal != 0 && matches!(data, TypeData::Pointer { .. })
+        })
     }
 
     /// Number of types.

@@ -41,10 +41,9 @@ impl<'s> Parser<'s> {
         let declared_env = self.find_labels();
         module.functions =
             (0..self.labels.funcs.len()).map(|_| Function::declaration("")).collect();
-        let mut next_func = 0;
         while *self.peek() != Tok::Eof {
             let start = self.at;
-            if let Err(error) = self.item(&mut module, &mut next_func) {
+            if let Err(error) = self.item(&mut module) {
                 if !self.report(error) {
                     break;
                 }
@@ -87,15 +86,15 @@ impl<'s> Parser<'s> {
             let first = match (kind, tok) {
                 ("decl_spec", Tok::Sigil('$', label)) => {
                     let id = SpecConst::from_index(self.labels.specs.len());
-                    Some(self.labels.specs.insert(label, id).is_none())
+                    Some(*self.labels.specs.entry(label).or_insert(id) == id)
                 }
                 ("decl_var", Tok::Sigil('&', label)) => {
                     let id = Var::global(self.labels.vars.len());
-                    Some(self.labels.vars.insert(label, id).is_none())
+                    Some(*self.labels.vars.entry(label).or_insert(id) == id)
                 }
                 ("decl_function", Tok::Word(label)) => {
                     let id = Func::from_index(self.labels.funcs.len());
-                    Some(self.labels.funcs.insert(label, id).is_none())
+                    Some(*self.labels.funcs.entry(label).or_insert(id) == id)
                 }
                 _ => None,
             };
@@ -126,7 +125,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn item(&mut self, module: &mut Module, next_func: &mut usize) -> Parsed<()> {
+    fn item(&mut self, module: &mut Module) -> Parsed<()> {
         let start = self.at;
         match self.word("a declaration")? {
             "deburr_ir" => {
@@ -180,11 +179,7 @@ impl<'s> Parser<'s> {
                 module.vars.push(var);
                 Ok(())
             }
-            "decl_function" => {
-                let slot = (*next_func).min(module.functions.len().saturating_sub(1));
-                *next_func += 1;
-                self.decl_function(module, slot)
-            }
+            "decl_function" => self.decl_function(module),
             "impl" => self.implementation(module),
             word => {
                 let message = format!("no declaration begins with `{word}`");
@@ -372,8 +367,11 @@ impl<'s> Parser<'s> {
         Ok(var)
     }
 
-    fn decl_function(&mut self, module: &mut Module, slot: usize) -> Parsed<()> {
-        let label = self.word("the label of a function")?;
+    fn decl_function(&mut self, module: &mut Module) -> Parsed<()> {
+        let Tok::Word(label) = *self.peek() else {
+            return self.expected("the label of a function");
+        };
+        let slot = self.func_label()?.index();
         let name = self.optional_name(label, FUNC)?;
         let mut params = Vec::new();
         self.expect('(')?;

@@ -20,6 +20,11 @@ pub(crate) const DEST_TYPES: &[(&'static str, u8)] = &[("float", 0), ("int", 1),
 /// Longest path of a deref that is spelt out in a comment.
 const MAX_PATH: usize = 12;
 
+/// Columns that a depth is indented by. Bounded, so that the text of nested code is not quadratic.
+fn indent(depth: usize) -> usize {
+    2 * depth.min(40)
+}
+
 /// Letter of a component of a value with `comps` components.
 pub(crate) fn component_letter(comp: u8, comps: u8) -> char {
     match comps {
@@ -97,16 +102,16 @@ impl Printer<'_> {
                 Step::List(list) => steps.extend(function.list_nodes(list).next().map(Step::From)),
                 Step::Close(next) => {
                     depth -= 1;
-                    writeln!(f, "{:1$}}}{next}", "", 2 * depth)?;
+                    writeln!(f, "{:1$}}}{next}", "", indent(depth))?;
                     depth += usize::from(!next.is_empty());
                 }
                 Step::From(node) => {
                     steps.extend(function.next_node(node).map(Step::From));
                     if let NodeKind::Block(block) = function.node_kind(node) {
-                        self.block(f, function, &numbers, block, 2 * depth)?;
+                        self.block(f, function, &numbers, block, indent(depth))?;
                         continue;
                     }
-                    write!(f, "{:1$}", "", 2 * depth)?;
+                    write!(f, "{:1$}", "", indent(depth))?;
                     depth += 1;
                     self.open(f, function, &numbers, node, &mut steps)?;
                 }
