@@ -20,7 +20,10 @@ pub(crate) fn is_root(f: &Function, instr: Instr) -> bool {
         | InstrKind::Undef
         | InstrKind::Phi => false,
         InstrKind::Intrinsic => {
-            f.intrinsic_info(instr).is_none_or(|i| !i.flags.contains(IntrinsicFlags::ELIMINATE))
+            let stays = f
+                .intrinsic_info(instr)
+                .is_none_or(|i| !i.flags.contains(IntrinsicFlags::ELIMINATE));
+            stays || crate::mem::is_volatile(f, instr)
         }
         InstrKind::Jump | InstrKind::Call | InstrKind::ParallelCopy => true,
     }

@@ -10,7 +10,11 @@
 //! ```
 
 use crate::lower_returns::has_early_return;
-use deburr_ir_core::{Cursor, Func, Function, Instr, InstrView, Module};
+use crate::mem;
+use deburr_ir_core::{
+    Builder, Cursor, Def, DerefKind, Func, Function, Instr, InstrView, Intrinsic, Modes, Module,
+    User, Var,
+};
 use rustc_hash::FxHashMap;
 
 /// Instructions up to which a function is inlined wherever it is called.
@@ -87,6 +91,9 @@ fn inline_into(m: &mut Module, caller: Func, times: &FxHashMap<Func, usize>) -> 
         if callee == caller || !m[callee].has_body() || has_early_return(&m[callee]) {
             continue;
         }
+        if !lower_initialisers(m, callee) {
+            continue;
+        }
         let n = size(&m[callee]);
         let once = times.get(&callee) == Some(&1);
         if n > SMALL && !once || grown + n > BUDGET {
@@ -100,6 +107,57 @@ fn inline_into(m: &mut Module, caller: Func, times: &FxHashMap<Func, usize>) -> 
         changed = true;
     }
     changed
+}
+
+/// Turns the initialisers of locals that the function writes into stores at its start: a call initialises them anew each
+/// time, but a local of the caller is initialised once. Gives false if one is too large for that.
+fn lower_initialisers(m: &mut Module, func: Func) -> bool {
+    let Module { functions, types, .. } = m;
+    let f = &mut functions[func.index()];
+    let written: Vec<usize> = (0..f.locals.len())
+        .filter(|&slot| f.locals[slot].init.is_some() && is_written(f, Var::local(slot)))
+        .collect();
+    let leaves: Option<Vec<_>> = written
+        .iter()
+        .map(|&slot| {
+            let var = &f.locals[slot];
+            mem::constant_leaves(types, var.ty, var.init.as_ref()?)
+        })
+        .collect();
+    let Some(leaves) = leaves else { return false };
+    for (slot, leaves) in written.into_iter().zip(leaves) {
+        let ty = f.locals[slot].ty;
+        let start = f.start_block();
+        let mut b = Builder::new(f, Cursor::BlockStart(start));
+        let root = b.deref_var(Var::local(slot), Modes::FUNCTION, ty);
+        for (leaf, bits) in leaves {
+            let pointer = mem::descend(&mut b, types, root, ty, &leaf.path);
+            let value = b.load_const(leaf.shape.bits(), &bits);
+            mem::store(&mut b, pointer, value, 0);
+        }
+        f.locals[slot].init = None;
+    }
+    true
+}
+
+/// Whether anything but loads happens through the derefs of a local.
+fn is_written(f: &Function, var: Var) -> bool {
+    let roots =
+        f.all_instrs().filter(|&i| f.deref(i).is_some_and(|d| d.kind == DerefKind::Var(var)));
+    let mut work: Vec<Def> = roots.map(|i| i.def()).collect();
+    while let Some(pointer) = work.pop() {
+        for (user, n) in f.uses_at(pointer) {
+            match user {
+                User::Instr(i) if f.deref(i).is_some_and(|d| d.kind != DerefKind::Cast) => {
+                    work.push(i.def())
+                }
+                User::Instr(i) if f.intrinsic(i) == Some(Intrinsic::LOAD_DEREF) => {}
+                User::Instr(i) if f.intrinsic(i) == Some(Intrinsic::COPY_DEREF) && n == 1 => {}
+                User::Instr(_) | User::If(_) => return true,
+            }
+        }
+    }
+    false
 }
 
 /// Puts the body in the place of the call.

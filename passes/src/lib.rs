@@ -14,6 +14,7 @@ mod inline;
 mod lower_copies;
 mod lower_returns;
 mod mem;
+mod once_to_if;
 mod peephole_select;
 mod pipeline;
 mod remove_dead_vars;
@@ -30,6 +31,7 @@ pub use global_to_local::global_to_local;
 pub use inline::inline;
 pub use lower_copies::lower_copies;
 pub use lower_returns::lower_returns;
+pub use once_to_if::once_to_if;
 pub use peephole_select::peephole_select;
 pub use pipeline::{
     DEFAULT, Error, Observer, Options, ParseError, PassReport, Pipeline, Report, RuleReport,

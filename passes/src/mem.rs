@@ -1,6 +1,9 @@
 //! Loads and stores through derefs, as passes build and judge them.
 
-use deburr_ir_core::{Builder, Def, Function, Index, Instr, Intrinsic, Modes, Shape, index};
+use deburr_ir_core::{
+    ArrayLen, Builder, Constant, Def, DerefKind, Function, Index, Instr, Intrinsic, Modes, Shape,
+    Type, TypeData, TypeTable, index,
+};
 
 /// Memory that nothing writes while the shader runs.
 const CONSTANT: Modes = Modes::IN
@@ -30,4 +33,132 @@ pub(crate) fn is_load_of_constant_memory(f: &Function, instr: Instr) -> bool {
     f.intrinsic(instr) == Some(Intrinsic::LOAD_DEREF)
         && !is_volatile(f, instr)
         && f.deref(f.src(instr, 0).instr()).is_some_and(|d| d.modes.must_be(CONSTANT))
+}
+
+/// Leaves up to which an aggregate is taken apart.
+const MAX_LEAVES: usize = 64;
+
+/// A vector or scalar inside a type.
+pub(crate) struct Leaf {
+    /// Struct members and indices from the outside in.
+    pub path: Vec<u32>,
+    /// Components and size.
+    pub shape: Shape,
+}
+
+/// The leaves of a type in order; `None` if they are too many or their number is not known.
+pub(crate) fn leaves(types: &TypeTable, ty: Type) -> Option<Vec<Leaf>> {
+    let mut out = Vec::new();
+    let mut work = vec![(ty, Vec::new())];
+    while let Some((ty, path)) = work.pop() {
+        if out.len() + work.len() > MAX_LEAVES {
+            return None;
+        }
+        if let Some((comps, bits)) = types.value_shape(ty) {
+            out.push(Leaf { path, shape: Shape::new(comps, bits)? });
+            continue;
+        }
+        let children: Vec<Type> = match &types[ty] {
+            TypeData::Struct(s) => s.members.iter().map(|m| m.ty).collect(),
+            TypeData::Array { elem, len: ArrayLen::Const(n), .. } if *n as usize <= MAX_LEAVES => {
+                vec![*elem; *n as usize]
+            }
+            TypeData::Matrix { column, cols } => vec![*column; usize::from(*cols)],
+            TypeData::Array { .. }
+            | TypeData::Void
+            | TypeData::Bool
+            | TypeData::Int { .. }
+            | TypeData::Float { .. }
+            | TypeData::Vector { .. }
+            | TypeData::Image(_)
+            | TypeData::Sampler
+            | TypeData::SampledImage { .. }
+            | TypeData::AccelerationStructure
+            | TypeData::RayQuery
+            | TypeData::Pointer { .. } => return None,
+        };
+        for (n, child) in children.into_iter().enumerate().rev() {
+            let mut path = path.clone();
+            path.push(n as u32);
+            work.push((child, path));
+        }
+    }
+    Some(out)
+}
+
+/// A pointer to a leaf.
+pub(crate) fn descend(
+    b: &mut Builder<'_>,
+    types: &TypeTable,
+    mut pointer: Def,
+    mut ty: Type,
+    path: &[u32],
+) -> Def {
+    for &step in path {
+        match types.member(ty, step) {
+            Some(member) => {
+                pointer = b.deref_step(DerefKind::Struct(step), pointer, None, member);
+                ty = member;
+            }
+            None => {
+                let Some(elem) = types.element(ty) else { return pointer };
+                let index = b.imm_u32(step);
+                pointer = b.deref_step(DerefKind::Array, pointer, Some(index), elem);
+                ty = elem;
+            }
+        }
+    }
+    pointer
+}
+
+/// The bits of one leaf of a constant initialiser.
+pub(crate) fn leaf_constant(
+    types: &TypeTable,
+    ty: Type,
+    init: &Constant,
+    path: &[u32],
+    shape: Shape,
+) -> Option<Vec<u64>> {
+    let (mut ty, mut init) = (ty, init);
+    for &step in path {
+        match init {
+            Constant::Composite(parts) => init = parts.get(step as usize)?,
+            Constant::Bits(bits) => return bits.get(step as usize).map(|&b| vec![b]),
+            Constant::Null => break,
+            Constant::Undef | Constant::Spec(_) | Constant::Address(_) => return None,
+        }
+        ty = types.member(ty, step).or_else(|| types.element(ty))?;
+    }
+    match init {
+        Constant::Bits(bits) => Some(bits.clone()),
+        Constant::Null => Some(vec![0; shape.comps().into()]),
+        Constant::Composite(parts) => parts
+            .iter()
+            .map(|p| match p {
+                Constant::Bits(bits) => bits.first().copied(),
+                Constant::Null => Some(0),
+                Constant::Composite(_)
+                | Constant::Undef
+                | Constant::Spec(_)
+                | Constant::Address(_) => None,
+            })
+            .collect(),
+        Constant::Undef | Constant::Spec(_) | Constant::Address(_) => None,
+    }
+}
+
+/// The leaves of a type with the bits that a constant gives them; `None` if they are too many or not all known.
+pub(crate) fn constant_leaves(
+    types: &TypeTable,
+    ty: Type,
+    init: &Constant,
+) -> Option<Vec<(Leaf, Vec<u64>)>> {
+    let leaves = leaves(types, ty)?;
+    leaves
+        .into_iter()
+        .map(|leaf| {
+            let bits = leaf_constant(types, ty, init, &leaf.path, leaf.shape)?;
+            Some((leaf, bits))
+        })
+        .collect()
 }

@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 16;
 
 /// The default: what `deburr opt` runs.
 pub const DEFAULT: &str = "global_to_local,lower_returns,inline,lower_copies,\
-    loop(vars_to_ssa,copy_prop,remove_phis,dead_cf,constant_fold,algebraic,cse,dce,peephole_select),\
+    loop(vars_to_ssa,copy_prop,remove_phis,once_to_if,dead_cf,constant_fold,algebraic,cse,dce,peephole_select),\
     remove_dead_vars,dce";
 
 /// A sequence of passes.

@@ -81,6 +81,12 @@ pub static PASSES: &[Pass] = &[
         after: &[],
     },
     Pass {
+        name: "once_to_if",
+        doc: "early exits of once regions become branches",
+        run: Run::Function(crate::once_to_if::once_to_if),
+        after: &[],
+    },
+    Pass {
         name: "constant_fold",
         doc: "ALU instructions on constants become constants",
         run: Run::Function(crate::constant_fold::constant_fold),

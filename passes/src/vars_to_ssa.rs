@@ -13,6 +13,7 @@
 //! 32 %1 = @load_deref &x        // becomes %0
 //! ```
 
+use crate::mem;
 use crate::remove_phis::remove_trivial;
 use deburr_ir_core::{
     AluSrc, Block, Builder, Constant, Cursor, Def, DerefKind, Function, Index, Instr, InstrInit,
@@ -121,7 +122,7 @@ fn only_loads_and_stores(f: &Function, deref: Instr) -> bool {
                 && (f.deref(i).is_some_and(|d| d.kind != DerefKind::Cast) || {
                     let op = f.intrinsic(i);
                     (op == Some(Intrinsic::LOAD_DEREF) || op == Some(Intrinsic::STORE_DEREF))
-                        && !crate::mem::is_volatile(f, i)
+                        && !mem::is_volatile(f, i)
                 })
         }
         User::If(_) => false,
@@ -225,7 +226,9 @@ impl Accesses {
             let var = &f.locals[leaf.var.slot()];
             let known = match &var.init {
                 None | Some(Constant::Undef) => true,
-                Some(init) => leaf_constant(types, var.ty, init, &leaf.path, leaf.shape).is_some(),
+                Some(init) => {
+                    mem::leaf_constant(types, var.ty, init, &leaf.path, leaf.shape).is_some()
+                }
             };
             leaf.promoted &= known;
         }
@@ -281,7 +284,7 @@ impl<'a> Renamer<'a> {
         for (n, leaf) in self.accesses.leaves.iter().enumerate().filter(|(_, l)| l.promoted) {
             let var = &f.locals[leaf.var.slot()];
             let Some(init) = &var.init else { continue };
-            let Some(bits) = leaf_constant(types, var.ty, init, &leaf.path, leaf.shape) else {
+            let Some(bits) = mem::leaf_constant(types, var.ty, init, &leaf.path, leaf.shape) else {
                 continue;
             };
             let constant = f.create(InstrInit::LoadConst(&bits), leaf.shape, &[]);
@@ -453,40 +456,4 @@ fn merge(f: &mut Function, store: Instr, old: Def, new: Def, mask: u32, comps: u
     let parts: Vec<AluSrc> = (0..comps).map(part).collect();
     let mut b = Builder::new(f, Cursor::Before(store));
     b.vec_of(&parts)
-}
-
-/// The bits of one leaf of a constant initialiser.
-fn leaf_constant(
-    types: &TypeTable,
-    ty: Type,
-    init: &Constant,
-    path: &[u32],
-    shape: Shape,
-) -> Option<Vec<u64>> {
-    let (mut ty, mut init) = (ty, init);
-    for &step in path {
-        match init {
-            Constant::Composite(parts) => init = parts.get(step as usize)?,
-            Constant::Bits(bits) => return bits.get(step as usize).map(|&b| vec![b]),
-            Constant::Null => break,
-            Constant::Undef | Constant::Spec(_) | Constant::Address(_) => return None,
-        }
-        ty = types.member(ty, step).or_else(|| types.element(ty))?;
-    }
-    match init {
-        Constant::Bits(bits) => Some(bits.clone()),
-        Constant::Null => Some(vec![0; shape.comps().into()]),
-        Constant::Composite(parts) => parts
-            .iter()
-            .map(|p| match p {
-                Constant::Bits(bits) => bits.first().copied(),
-                Constant::Null => Some(0),
-                Constant::Composite(_)
-                | Constant::Undef
-                | Constant::Spec(_)
-                | Constant::Address(_) => None,
-            })
-            .collect(),
-        Constant::Undef | Constant::Spec(_) | Constant::Address(_) => None,
-    }
 }

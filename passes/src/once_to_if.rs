@@ -1,0 +1,109 @@
+//! `once_to_if`: what follows an early exit from a `once` becomes the other branch of its `if`.
+//!
+//! Where a branch of an `if` in the body of a `once` ends with `break`, the rest of the body runs in the other branch
+//! only: it moves there, and the `break` leads where the body ends anyway. A `once` without `break`s is dissolved by
+//! `dead_cf`. Early returns of inlined functions become plain selections so. Any form. O(n) but for the depth that it
+//! adds, which is bounded by [`MAX_DEPTH`].
+//!
+//! ```text
+//! once { if %c { A break } B }        if %c { A } else { B }
+//! ```
+
+use crate::dead_cf::tree_nodes;
+use deburr_ir_core::{Block, CfList, Cursor, Def, Function, Instr, JumpKind, Node, NodeKind};
+
+/// Depth of nesting up to which code is moved into a branch.
+const MAX_DEPTH: usize = 64;
+
+/// Turns early exits of `once` regions into branches.
+pub fn once_to_if(f: &mut Function) -> bool {
+    let mut changed = false;
+    let mut nodes = tree_nodes(f, f.body());
+    while let Some(node) = nodes.pop() {
+        if let NodeKind::Once { body } = f.node_kind(node)
+            && depth(f, node) < MAX_DEPTH
+        {
+            // From the last exit to the first: what follows an exit has none of its own by then.
+            while let Some(exit) = last_exit(f, node, body) {
+                convert(f, node, &exit);
+                changed = true;
+            }
+        }
+    }
+    changed
+}
+
+fn depth(f: &Function, node: Node) -> usize {
+    std::iter::successors(f.parent(node), |&n| f.parent(n)).count()
+}
+
+/// An `if` of which one branch ends with `break`.
+struct Exit {
+    node: Node,
+    /// The block that breaks.
+    end: Block,
+    /// The other branch.
+    other: CfList,
+}
+
+fn last_exit(f: &Function, once: Node, body: CfList) -> Option<Exit> {
+    let last = f.last_block(body);
+    // The rest has to fall to the end, which must be reached.
+    if f.block_jump(last).is_some() || !f.is_reachable(last) || !f.is_reachable(f.block_after(once))
+    {
+        return None;
+    }
+    let breaks = |list: CfList| f.block_jump(f.last_block(list)).map(|(_, jump)| jump);
+    let nodes: Vec<Node> = f.list_nodes(body).collect();
+    nodes.into_iter().rev().find_map(|node| {
+        let NodeKind::If { then_list, else_list } = f.node_kind(node) else { return None };
+        let (list, other) = match (breaks(then_list), breaks(else_list)) {
+            (Some(JumpKind::Break), None) => (then_list, else_list),
+            (None, Some(JumpKind::Break)) => (else_list, then_list),
+            _ => return None,
+        };
+        let end = f.last_block(list);
+        (f.is_reachable(end) && f.is_reachable(f.last_block(other))).then_some(Exit {
+            node,
+            end,
+            other,
+        })
+    })
+}
+
+fn convert(f: &mut Function, once: Node, exit: &Exit) {
+    let after = f.block_after(exit.node);
+    // The block behind has one way in: its phis are their source.
+    let phis: Vec<Instr> = f.phis(after).collect();
+    for phi in phis {
+        let value = f.src(phi, 0);
+        f.replace_all_uses(phi.def(), value);
+        f.remove(phi);
+    }
+    let list = f.node_list(exit.node);
+    let (last, outside) = (f.last_block(list), f.block_after(once));
+    let merged: Vec<(Instr, Def, Def)> = f
+        .phis(outside)
+        .filter_map(|phi| Some((phi, f.phi_src(phi, exit.end)?, f.phi_src(phi, last)?)))
+        .collect();
+    if after != last || f.first_instr(after).is_some() {
+        let rest = f.extract(Cursor::BlockStart(after), Cursor::BlockEnd(last));
+        let end = f.last_block(exit.other);
+        f.reinsert(rest, Cursor::BlockEnd(end));
+    }
+    f.remove_jump(exit.end);
+    let (after, end) = (f.block_after(exit.node), f.last_block(exit.other));
+    for (phi, left, fell) in merged {
+        let value = if left == fell {
+            left
+        } else {
+            let shape = f.shape(phi.def());
+            deburr_ir_core::Builder::new(f, Cursor::AfterPhis(after)).phi(
+                after,
+                shape,
+                &[(exit.end, left), (end, fell)],
+            )
+        };
+        f.set_phi_src(phi, after, value);
+    }
+}
