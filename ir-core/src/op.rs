@@ -3,6 +3,7 @@
 //! The ids below [`AluOp::FIRST_DIALECT`] and the table come from `opcodes.toml`; those above belong to a
 //! user's [`Dialect`](crate::Dialect).
 
+use crate::instr::Flags;
 use bitflags::bitflags;
 
 /// An ALU opcode. Constants are named after the table's entries: [`AluOp::IADD`](Self::IADD).
@@ -157,6 +158,20 @@ pub struct AluInfo {
 }
 
 impl AluInfo {
+    /// The flags that an instruction of the opcode may carry. `nnan` and `ninf` promise something of a float result, so
+    /// compares and conversions to integers have none: `isnan(x)` guards survive.
+    pub fn allowed_flags(&self) -> Flags {
+        let mut allowed = Flags::RELAXED;
+        if self.props.contains(AluProps::FLOAT) {
+            allowed |= Flags::LICENCES;
+            allowed.set(Flags::NNAN | Flags::NINF, self.output.base == BaseType::Float);
+        }
+        allowed.set(Flags::NSW, self.nsw.is_some());
+        allowed.set(Flags::NUW, self.nuw.is_some());
+        allowed.set(Flags::DOM, self.dom.is_some() || self.props.contains(AluProps::DOMAIN));
+        allowed
+    }
+
     /// Whether the op computes each component from the same component of its operands.
     pub fn per_component(&self) -> bool {
         self.output.comps == 0

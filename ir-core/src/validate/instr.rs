@@ -184,21 +184,7 @@ impl FunctionCheck<'_> {
             }
         }
         self.alu_sizes(instr, info);
-        let mut allowed = Flags::RELAXED;
-        if info.props.contains(AluProps::FLOAT) {
-            allowed |= Flags::LICENCES;
-            if info.output.base == BaseType::Float {
-                allowed |= Flags::NNAN | Flags::NINF;
-            }
-        }
-        for (flag, has) in [
-            (Flags::NSW, info.nsw.is_some()),
-            (Flags::NUW, info.nuw.is_some()),
-            (Flags::DOM, info.dom.is_some() || info.props.contains(AluProps::DOMAIN)),
-        ] {
-            allowed.set(flag, has);
-        }
-        self.flags(instr, allowed);
+        self.flags(instr, info.allowed_flags());
     }
 
     fn alu_sizes(&mut self, instr: Instr, info: &AluInfo) {

@@ -398,10 +398,7 @@ impl AluFlags {
         if info.props.contains(AluProps::FLOAT) {
             let mode = t.r.options.float;
             flags = t.env.flags(mode, bits, self.no_contraction, self.fast_math);
-            // Compares promise nothing, so that `isnan(x)` guards survive.
-            if info.output.base == BaseType::Bool {
-                flags -= Flags::NNAN | Flags::NINF;
-            }
+            flags &= info.allowed_flags();
         }
         if self.relaxed {
             flags |= Flags::RELAXED;
