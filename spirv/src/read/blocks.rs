@@ -52,7 +52,7 @@ pub(super) struct RawBlock {
 pub(super) struct Body {
     pub blocks: Vec<RawBlock>,
     pub labels: FxHashMap<u32, Blk>,
-    /// Types of the results in the body.
+    /// Types of the parameters and of the results in the body.
     pub types: FxHashMap<u32, Type>,
 }
 
@@ -88,6 +88,8 @@ impl Reader<'_> {
             }
         }
         let mut body = Body { blocks: Vec::new(), labels, types: FxHashMap::default() };
+        let params = &self.fn_types[raw.ty as usize].params;
+        body.types.extend(raw.params.iter().copied().zip(params.iter().copied()));
         let mut open: Option<Open> = None;
         for inst in (Insts { words: self.words, at: raw.body, end: raw.end }) {
             let inst = inst?;

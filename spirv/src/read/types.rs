@@ -208,7 +208,9 @@ impl Reader<'_> {
     fn pointer_type(&mut self, inst: &Inst<'_>) -> Result<(), Error> {
         let pointee = self.type_of(inst.arg(1)?)?;
         let modes = self.storage_modes(inst.arg(0)?, Some(pointee))?;
-        if let Global::Type(forward) = self.get(inst.id) {
+        if let Global::Type(forward) = self.get(inst.id)
+            && matches!(self.m.types[forward], TypeData::Pointer { pointee: None, .. })
+        {
             self.m.types.resolve_pointer(forward, pointee);
             return Ok(());
         }
