@@ -7,7 +7,7 @@ use crate::instr::{
 };
 use crate::intrinsic::{IndexKind, Intrinsic, IntrinsicInfo};
 use crate::module::Form;
-use crate::op::{AluInfo, AluOp, AluProps, BaseType};
+use crate::op::{AluInfo, AluOp};
 use crate::types::Dim;
 use rustc_hash::FxHashSet;
 

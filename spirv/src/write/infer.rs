@@ -102,9 +102,10 @@ fn gives(f: &Function, module: &Module, instr: Instr) -> Gives {
                 _ => Gives::Int,
             }
         }
-        InstrView::Intrinsic(op, _) => {
-            intrinsic_class(f, module, instr, op).map_or(Gives::Int, Gives::Class)
-        }
+        InstrView::Intrinsic(op, _) => match intrinsic_class(f, module, instr, op) {
+            Some(class) => Gives::Class(class),
+            None => group_gives(f, module, instr),
+        },
         InstrView::Tex(info) => Gives::Class(tex_class(info.dest_type)),
         InstrView::Phi(_) => Gives::Free,
         InstrView::Call(func) => {
@@ -118,6 +119,22 @@ fn gives(f: &Function, module: &Module, instr: Instr) -> Gives {
         | InstrView::Undef
         | InstrView::Jump(_)
         | InstrView::ParallelCopy => Gives::Int,
+    }
+}
+
+/// What a subgroup operation gives: sums and the like say in their name what of, the rest pass bits on.
+fn group_gives(f: &Function, module: &Module, instr: Instr) -> Gives {
+    let name = super::memory::form_of(f, module, instr)
+        .and_then(|form| form.name.strip_prefix("GroupNonUniform"));
+    let moves = f.intrinsic_info(instr).is_some_and(|i| i.bits_from.is_some());
+    let mut letters = name.unwrap_or("").chars();
+    match (letters.next(), letters.next()) {
+        (Some('F'), Some('A'..='Z')) => Gives::Class(Class::Float),
+        (Some('I' | 'S' | 'U'), Some('A'..='Z')) => Gives::Int,
+        (Some(_), Some(_)) if moves && !name.is_some_and(|n| n.starts_with("Bitwise")) => {
+            Gives::Free
+        }
+        _ => Gives::Int,
     }
 }
 
