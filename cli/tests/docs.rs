@@ -129,6 +129,34 @@ fn shell_blocks_print_what_they_show() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// The blocks of a language in a page.
+fn blocks(path: &Path, language: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let fence = format!("\n```{language}\n");
+    let bodies = text.split(&fence).skip(1);
+    bodies.map(|b| b.split("\n```").next().unwrap_or("").to_owned() + "\n").collect()
+}
+
+#[test]
+fn rules_and_ir_of_the_book_are_right() {
+    let folder = Folder::new();
+    let mut seen = 0;
+    for page in pages() {
+        for block in blocks(&page, "rules") {
+            folder.write("block.rules", &block);
+            let run = folder.run(&["expand", "block.rules"]);
+            assert_eq!(run.code, Some(0), "{}:\n{block}\n{}", page.display(), run.stderr);
+            seen += 1;
+        }
+        for block in blocks(&page, "nir") {
+            folder.write("block.nir", &block);
+            let run = folder.run(&["parse", "block.nir"]);
+            assert_eq!(run.code, Some(0), "{}:\n{block}\n{}", page.display(), run.stderr);
+        }
+    }
+    assert!(seen > 0, "the book shows no rule");
+}
+
 #[test]
 fn the_readme_has_an_example_with_its_output() {
     let text = std::fs::read_to_string(root().join("README.md")).expect("there is a README");

@@ -6,3 +6,8 @@ pub mod accept;
 pub mod mutate;
 pub mod oracle;
 pub mod reference;
+
+/// The book's guide for compiler writers: its examples compile and hold.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/book/compiler-writer.md")]
+pub struct CompilerWriterGuide;

@@ -6,7 +6,10 @@
 //!
 //! A new line is a file `a_N.rs` with `pub fn run(&Args) -> Outcome` and a row in [`LINES`].
 
+pub mod a_1;
 pub mod a_6;
+pub mod a_8;
+mod clone;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -80,7 +83,11 @@ pub struct Line {
 }
 
 /// Every acceptance line, in order.
-pub const LINES: &[Line] = &[Line { name: "accept_a_6", run: a_6::run }];
+pub const LINES: &[Line] = &[
+    Line { name: "accept_a_1", run: a_1::run },
+    Line { name: "accept_a_6", run: a_6::run },
+    Line { name: "accept_a_8", run: a_8::run },
+];
 
 /// The text that a line prints: list first, so that the verdict is the last thing on the screen.
 pub fn report(line: &Line, args: &Args, outcome: &Outcome) -> String {
