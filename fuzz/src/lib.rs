@@ -3,6 +3,8 @@
 mod differ;
 mod dispatch;
 mod generate;
+mod histogram;
+mod licensed;
 mod reduce;
 mod rng;
 mod trial;
@@ -12,6 +14,8 @@ pub use differ::{
 };
 pub use dispatch::random_dispatch;
 pub use generate::{INVOCATIONS, OUTPUTS, Options, Term, TermKind, TermNode, WORDS, program};
+pub use histogram::{Histogram, INTRINSICS};
+pub use licensed::licensed_program;
 pub use reduce::reduce;
 pub use rng::Rng;
 pub use trial::{Culprit, Subject, Trial, bisect, explain, trial};

@@ -325,7 +325,7 @@ impl Maker<'_> {
 }
 
 /// Pointer to a word of a buffer: `words[base + n]`.
-pub(super) fn word_pointer(b: &mut Builder<'_>, types: Types, var: Var, base: Def, n: u32) -> Def {
+pub(crate) fn word_pointer(b: &mut Builder<'_>, types: Types, var: Var, base: Def, n: u32) -> Def {
     let offset = b.imm_u32(n);
     let at = b.iadd(base, offset);
     let p = b.deref_var(var, Modes::SSBO, types.block);

@@ -26,7 +26,7 @@ use deburr_ir_core::{
     Intrinsic, JumpKind, Member, ModeArg, Modes, Module, Param, Rounding, Shape, SpecConstant,
     SpecValue, Stage, StructType, Swizzle, Type, TypeData, Var, Variable,
 };
-use memory::word_pointer;
+pub(crate) use memory::word_pointer;
 use std::sync::Arc;
 
 /// Invocations of the generated workgroup.
@@ -149,21 +149,26 @@ pub fn program(seed: u64, options: &Options) -> Module {
     let vars = Vars { input, output, counters, id, shared, array, scratch };
     let main = Maker::new(&mut rng, options, types, &helpers, grown).main(&vars);
     let main = m.add_function(main);
+    entry_point(&mut m, main, id);
+    m
+}
+
+/// Makes the function the module's compute shader.
+pub(crate) fn entry_point(m: &mut Module, function: Func, id: Var) {
     let size = [INVOCATIONS, 1, 1].map(ModeArg::Literal).to_vec();
     m.entry_points.push(EntryPoint {
         stage: Stage::Compute,
         name: "main".into(),
-        function: main,
+        function,
         modes: vec![ExecutionMode { name: "LocalSize".into(), args: size }],
         interface: vec![id],
     });
-    m
 }
 
 /// Types that the programs use.
 #[derive(Clone, Copy)]
-struct Types {
-    word: Type,
+pub(crate) struct Types {
+    pub(crate) word: Type,
     words: Type,
     block: Type,
     pair: Type,
@@ -173,7 +178,7 @@ struct Types {
 }
 
 impl Types {
-    fn new(m: &mut Module) -> Self {
+    pub(crate) fn new(m: &mut Module) -> Self {
         let word = m.types.int(32, false);
         let words =
             m.types.intern(TypeData::Array { elem: word, len: ArrayLen::Runtime, stride: 4 });
@@ -215,7 +220,7 @@ struct Vars {
     scratch: Var,
 }
 
-fn buffer(m: &mut Module, types: &Types, name: &str, binding: u32) -> Var {
+pub(crate) fn buffer(m: &mut Module, types: &Types, name: &str, binding: u32) -> Var {
     m.add_var(Variable {
         binding: Some((0, binding)),
         ..Variable::new(name, Modes::SSBO, types.block)

@@ -7,6 +7,7 @@
 //! A new line is a file `a_N.rs` with `pub fn run(&Args) -> Outcome` and a row in [`LINES`].
 
 pub mod a_1;
+pub mod a_5;
 pub mod a_6;
 pub mod a_8;
 mod clone;
@@ -85,6 +86,7 @@ pub struct Line {
 /// Every acceptance line, in order.
 pub const LINES: &[Line] = &[
     Line { name: "accept_a_1", run: a_1::run },
+    Line { name: "accept_a_5", run: a_5::run },
     Line { name: "accept_a_6", run: a_6::run },
     Line { name: "accept_a_8", run: a_8::run },
 ];
