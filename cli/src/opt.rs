@@ -88,6 +88,8 @@ pub enum Emit {
     Ir,
     /// WGSL, where naga can read the result
     Wgsl,
+    /// The input's own SPIR-V: of WGSL and GLSL what the front end made
+    Input,
 }
 
 impl Emit {
@@ -96,6 +98,7 @@ impl Emit {
             Emit::Spv => "spv",
             Emit::Ir => "nir",
             Emit::Wgsl => "wgsl",
+            Emit::Input => "spv",
         }
     }
 }
@@ -259,6 +262,9 @@ impl Job<'_> {
     fn one(&self, path: &str) -> Result<Finished, Trouble> {
         let start = Instant::now();
         let input = Input::open(path)?;
+        if self.args.emit == Some(Emit::Input) {
+            return self.untouched(path, &input);
+        }
         let mut read = self.args.reading.options();
         read.debug = self.args.debug;
         let Loaded { mut module, words } = input.load(&read)?;
@@ -292,6 +298,40 @@ impl Job<'_> {
             ms: start.elapsed().as_secs_f64() * 1e3,
         };
         Ok(Finished { done, stdout, prints })
+    }
+
+    /// The binary of an input as it came, for other tools to start from.
+    fn untouched(&self, path: &str, input: &Input) -> Result<Finished, Trouble> {
+        let words = input.binary()?.ok_or_else(|| {
+            Diagnostic::new(
+                path,
+                Kind::Invalid,
+                codes::KIND_OF_INPUT,
+                "IR text has no binary of its own",
+            )
+        })?;
+        let counts = deburr_spirv::count(&words).ok();
+        let out = self.destination(path);
+        let bytes = output::bytes(&words);
+        let stdout = match out.as_str() {
+            "-" => Some(bytes),
+            _ => {
+                output::write_file(&out, &bytes)?;
+                None
+            }
+        };
+        let kinds = Kinds::default();
+        let done = Done {
+            path: path.into(),
+            out,
+            before: counts,
+            after: counts,
+            kinds_before: kinds,
+            kinds_after: kinds,
+            report: Report::default(),
+            ms: 0.0,
+        };
+        Ok(Finished { done, stdout, prints: Vec::new() })
     }
 
     fn check_env(&self, path: &str, module: &Module) -> Result<(), Diagnostic> {
@@ -360,7 +400,7 @@ impl Job<'_> {
                     .map_err(|e| Diagnostic::new(path, Kind::Unsupported, codes::WGSL_OUT, e))?;
                 Ok((text.into_bytes(), counts))
             }
-            Emit::Spv | Emit::Ir => Ok((output::bytes(&words), counts)),
+            Emit::Spv | Emit::Ir | Emit::Input => Ok((output::bytes(&words), counts)),
         }
     }
 }

@@ -3,13 +3,6 @@
 //! Everything here is on the outside of the compiler: it may link every crate of the workspace, and nothing links it.
 
 pub mod accept;
-pub mod faults;
 pub mod mutate;
 pub mod oracle;
 pub mod reference;
-pub mod terms;
-
-/// The book's guide for compiler writers: its examples compile and hold.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/book/compiler-writer.md")]
-pub struct CompilerWriterGuide;

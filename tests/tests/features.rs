@@ -3,14 +3,18 @@
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace is around the crate").into()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the workspace is around the crate")
+        .into()
 }
 
 fn sources(folder: &Path, out: &mut Vec<String>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let path = entry.path();
-        let hidden = path.file_name().is_none_or(|n| n == "target" || n.to_string_lossy().starts_with('.'));
+        let hidden =
+            path.file_name().is_none_or(|n| n == "target" || n.to_string_lossy().starts_with('.'));
         if path.is_dir() && !hidden {
             sources(&path, out);
         } else if path.extension().is_some_and(|e| e == "rs") {
@@ -21,7 +25,8 @@ fn sources(folder: &Path, out: &mut Vec<String>) {
 
 #[test]
 fn every_feature_row_names_a_test_or_is_open() {
-    let text = std::fs::read_to_string(root().join("docs/features.md")).expect("the page is in the repository");
+    let text = std::fs::read_to_string(root().join("docs/features.md"))
+        .expect("the page is in the repository");
     let mut code = Vec::new();
     sources(&root(), &mut code);
     let rows: Vec<Vec<&str>> = text

@@ -10,7 +10,6 @@ mod infer;
 mod memory;
 mod out;
 mod raise;
-mod tex;
 mod types;
 
 use crate::error::Error;

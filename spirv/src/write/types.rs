@@ -32,7 +32,6 @@ pub(super) enum TypeKey {
     Void,
     Value(ValueType),
     Matrix(u32, u8),
-    SampledImage(u32),
     Pointer(StorageClass, u32, u32),
     Function(Vec<u32>),
     Pair(u32, u32),
@@ -209,7 +208,9 @@ impl Writer<'_> {
             }
             TypeData::SampledImage { image } => {
                 let image = self.part(*image)?;
-                self.sampled_image_type(image)
+                let id = self.id();
+                self.globals.op(Op::TypeSampledImage, &[id, image]);
+                id
             }
             TypeData::Sampler => self.opaque(Op::TypeSampler),
             TypeData::AccelerationStructure => self.opaque(Op::TypeAccelerationStructureKHR),
@@ -228,12 +229,6 @@ impl Writer<'_> {
             }
         };
         Ok(id)
-    }
-
-    pub(super) fn sampled_image_type(&mut self, image: u32) -> u32 {
-        self.type_once(TypeKey::SampledImage(image), |w, id| {
-            w.globals.op(Op::TypeSampledImage, &[id, image]);
-        })
     }
 
     fn opaque(&mut self, op: Op) -> u32 {

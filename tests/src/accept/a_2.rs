@@ -1,0 +1,206 @@
+//! A 2: real modules are read, optimised by the default pipeline and written, and stay valid.
+
+use super::corpus::{Deburr, Item, SECONDS, Said, has_tool, modules, root, start, weighted};
+use super::{Args, Outcome, Verdict};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::process::Command;
+
+/// What became of a module.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fate {
+    /// Optimised, and as valid as the input.
+    Done,
+    /// Refused, with the reason.
+    Refused(String),
+    /// Wrongly called invalid, or broken by a pass.
+    Failed(String),
+    /// Written with an error that the input had not.
+    Invalid(String),
+    /// A panic, a signal or the time limit.
+    Crashed(String),
+}
+
+/// Sources whose share must be 99 %, and the one of 75 %.
+const MOST: &[&str] = &["grilly", "taichi", "vello_shaders", "rend3-routine", "examples"];
+const SOME: &str = "spirv-cross-sys";
+
+/// Runs the line.
+pub fn run(args: &Args) -> Outcome {
+    let target = "≥ 99 % of grilly, taichi, vello_shaders, rend3-routine and examples, ≥ 75 % of spirv-cross-sys; no new \
+                  spirv-val errors; 0 panics"
+        .to_owned();
+    let skipped = |why: String| Outcome {
+        figure: "nothing was measured".into(),
+        target: target.clone(),
+        verdict: Verdict::Skipped(why),
+        list: Vec::new(),
+    };
+    if !has_tool("spirv-val") {
+        return skipped("needs spirv-val".into());
+    }
+    let deburr = match Deburr::build() {
+        Ok(deburr) => deburr,
+        Err(why) => return skipped(why),
+    };
+    let sources: Vec<&str> = MOST.iter().copied().chain([SOME]).collect();
+    let items = match modules(args, &deburr, &sources) {
+        Ok(items) => items,
+        Err(why) => return skipped(why),
+    };
+    let fates: Vec<(Item, Fate)> =
+        items.into_iter().map(|item| (item.clone(), fate(&deburr, &item))).collect();
+    let mut sources: BTreeMap<&str, Vec<&Fate>> = BTreeMap::new();
+    for (item, fate) in &fates {
+        sources.entry(&item.source).or_default().push(fate);
+    }
+    let mut list = Vec::new();
+    for (item, fate) in &fates {
+        if *fate != Fate::Done {
+            list.push(format!("{}/{}: {fate:?}", item.source, item.name));
+        }
+    }
+    let mut met = !fates.is_empty();
+    let mut most = Vec::new();
+    let count =
+        |fates: &[&Fate], which: fn(&Fate) -> bool| fates.iter().filter(|fate| which(fate)).count();
+    for (source, fates) in &sources {
+        let done = count(fates, |f| *f == Fate::Done);
+        let share = done as f64 / fates.len() as f64;
+        list.push(format!(
+            "{source}: {} modules, {done} done ({:.1} %), {} refused, {} failed, {} newly invalid, {} crashed",
+            fates.len(),
+            share * 100.0,
+            count(fates, |f| matches!(f, Fate::Refused(_))),
+            count(fates, |f| matches!(f, Fate::Failed(_))),
+            count(fates, |f| matches!(f, Fate::Invalid(_))),
+            count(fates, |f| matches!(f, Fate::Crashed(_))),
+        ));
+        if *source == SOME {
+            met &= share >= 0.75;
+        } else {
+            most.push((fates.len(), share));
+        }
+    }
+    let total = weighted(&most);
+    let all: Vec<&Fate> = fates.iter().map(|(_, fate)| fate).collect();
+    let invalid = count(&all, |f| matches!(f, Fate::Invalid(_)));
+    let crashed = count(&all, |f| matches!(f, Fate::Crashed(_)));
+    met &= (most.is_empty() || total >= 0.99) && invalid == 0 && crashed == 0;
+    if args.corpus.is_none() {
+        match write_unsupported(&fates) {
+            Ok(path) => list.push(format!("reasons of refusals: {path}")),
+            Err(why) => list.push(format!("docs/unsupported.md: {why}")),
+        }
+    }
+    Outcome {
+        figure: format!(
+            "{:.1} % of the first five (no source above a third), {invalid} newly invalid, {crashed} crashed",
+            total * 100.0
+        ),
+        target,
+        verdict: Verdict::of(met),
+        list,
+    }
+}
+
+fn fate(deburr: &Deburr, item: &Item) -> Fate {
+    let out = deburr.file("a_2", &format!("{}-{}.spv", item.source, item.name));
+    let _ = std::fs::remove_file(&out);
+    let said = deburr.call(["opt".as_ref(), item.path.as_os_str(), "-o".as_ref(), out.as_os_str()]);
+    let said = match said {
+        Ok(said) => said,
+        Err(why) => return Fate::Failed(why),
+    };
+    if said.crashed() {
+        let detail =
+            said.err.lines().filter(|l| !l.trim().is_empty()).take(3).collect::<Vec<_>>().join(" ");
+        return Fate::Crashed(if said.status.is_none() {
+            format!("no end within {SECONDS} s")
+        } else {
+            detail
+        });
+    }
+    match said.code() {
+        Some(0) => match (errors(&item.path), errors(&out)) {
+            (_, None) => Fate::Done,
+            (Some(before), Some(_)) if !before.is_empty() => Fate::Done,
+            (_, Some(after)) => Fate::Invalid(after),
+        },
+        Some(3 | 4) => Fate::Refused(reason(&said)),
+        _ => Fate::Failed(reason(&said)),
+    }
+}
+
+/// What spirv-val finds, under the newest environment: both sides are held to the same rules.
+fn errors(path: &std::path::Path) -> Option<String> {
+    let said = start(Command::new("spirv-val").args(["--target-env", "vulkan1.4"]).arg(path), &[]);
+    match said {
+        Ok(said) if said.code() == Some(0) => None,
+        Ok(said) => Some(
+            format!("{}{}", said.text(), said.err).lines().next().unwrap_or_default().to_owned(),
+        ),
+        Err(why) => Some(why),
+    }
+}
+
+/// The reason of a refusal, without the names and numbers of the module.
+fn reason(said: &Said) -> String {
+    let line = said.message();
+    line.split_once("]: ").map_or(line.as_str(), |(_, rest)| rest).to_owned()
+}
+
+/// The kind of a reason: ids, numbers and names in quotes are what differs between modules.
+fn kind_of(reason: &str) -> String {
+    let words = reason.split(' ').map(|word| {
+        let number =
+            word.trim_matches(|c: char| !c.is_alphanumeric()).chars().all(|c| c.is_ascii_digit());
+        if word.starts_with('%') || (number && word.chars().any(|c| c.is_ascii_digit())) {
+            "N"
+        } else {
+            word
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Writes `docs/unsupported.md`: what is refused, with its share of each source.
+fn write_unsupported(fates: &[(Item, Fate)]) -> Result<String, String> {
+    let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, BTreeMap<&str, usize>> = BTreeMap::new();
+    for (item, fate) in fates {
+        *sizes.entry(&item.source).or_default() += 1;
+        if let Fate::Refused(reason) = fate {
+            *reasons.entry(kind_of(reason)).or_default().entry(&item.source).or_default() += 1;
+        }
+    }
+    if !sizes.contains_key(SOME) {
+        return Err("left as it is: the corpus is not there".into());
+    }
+    let mut text = String::from(
+        "# What is not supported\n\nEvery reason for which `deburr opt` refuses a module of the corpora (exit 3 or 4), with \
+         how many modules it stops.\nWritten by `cargo test --release -p deburr-tests --test accept -- accept_a_2`.\n\n",
+    );
+    let names: Vec<&str> = sizes.keys().copied().collect();
+    let head: Vec<String> = names.iter().map(|name| format!("{name} ({})", sizes[name])).collect();
+    let _ =
+        writeln!(text, "| Reason | {} |\n|---|{}", head.join(" | "), "--:|".repeat(names.len()));
+    let mut rows: Vec<_> = reasons.into_iter().collect();
+    rows.sort_by_key(|(reason, counts)| {
+        (std::cmp::Reverse(counts.values().sum::<usize>()), reason.clone())
+    });
+    for (reason, counts) in rows {
+        let cells = names.iter().map(|name| match counts.get(name) {
+            Some(n) => format!("{n} ({:.1} %)", *n as f64 * 100.0 / sizes[name] as f64),
+            None => String::new(),
+        });
+        let _ = writeln!(
+            text,
+            "| {} | {} |",
+            reason.replace('|', "\\|"),
+            cells.collect::<Vec<_>>().join(" | ")
+        );
+    }
+    std::fs::write(root().join("docs/unsupported.md"), text).map_err(|e| e.to_string())?;
+    Ok("docs/unsupported.md".into())
+}
