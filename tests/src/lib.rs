@@ -3,6 +3,7 @@
 //! Everything here is on the outside of the compiler: it may link every crate of the workspace, and nothing links it.
 
 pub mod accept;
+pub mod edits;
 pub mod mutate;
 pub mod oracle;
 pub mod reference;

@@ -89,6 +89,7 @@ pub const LINES: &[Line] = &[
     Line { name: "accept_a_2", run: a_2::run },
     Line { name: "accept_a_3", run: a_3::run },
     Line { name: "accept_a_4", run: a_4::run },
+    Line { name: "accept_a_5_edits", run: a_5_edits::run },
     Line { name: "accept_a_6", run: a_6::run },
     Line { name: "accept_a_7", run: a_7::run },
 ];
