@@ -18,6 +18,7 @@ pub mod fold;
 mod func;
 mod instr;
 mod intrinsic;
+mod metadata;
 mod module;
 mod op;
 mod parse;
@@ -45,6 +46,7 @@ pub use intrinsic::{
     Divergence, Index, IndexInfo, IndexKind, Intrinsic, IntrinsicFlags, IntrinsicForm,
     IntrinsicInfo, MemoryEffect,
 };
+pub use metadata::{InstrOrder, Kept, Liveness, Loops, Metadata};
 pub use module::{
     Constant, EntryPoint, ExecutionMode, Form, ModeArg, Module, SpecArg, SpecConstant, SpecValue,
     SpirvInfo, Stage, Variable,
