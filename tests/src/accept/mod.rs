@@ -9,6 +9,7 @@
 pub mod a_2;
 pub mod a_3;
 pub mod a_4;
+pub mod a_5_edits;
 pub mod a_6;
 pub mod a_7;
 pub mod corpus;
