@@ -9,6 +9,8 @@
 
 mod driver;
 pub mod facts;
+#[cfg(feature = "interp")]
+pub mod interp;
 mod moves;
 mod rewriter;
 mod ruleset;

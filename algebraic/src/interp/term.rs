@@ -1,0 +1,657 @@
+//! What the terms of a rule give for given inputs: every result that choices, the float environment and licences allow.
+
+use super::expr::{Choices, Evaluator, Out, Side, Value};
+use deburr_ir_core::fold::{FloatEnv, fold_info, prim};
+use deburr_ir_core::{AluInfo, AluOp, Denorm, Rounding};
+use deburr_rulegen::expr::{Base, Expr};
+use deburr_rulegen::rules::model::{Comps, Literal, NodeId, NodeKind, Rule, RuleSet, VarId, VarKind, flags};
+use deburr_rulegen::rules::ops::{OpSig, SigTy};
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// A float environment as a rule claims it: one behaviour for all sizes, `any` included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Denormals.
+    pub denorm: Denorm,
+    /// Rounding.
+    pub rounding: Rounding,
+}
+
+impl Claim {
+    /// The folder's environment under this claim.
+    pub fn first(self) -> FloatEnv {
+        FloatEnv::uniform(
+            if self.denorm == Denorm::Any { Denorm::Keep } else { self.denorm },
+            if self.rounding == Rounding::Any { Rounding::Rte } else { self.rounding },
+        )
+    }
+}
+
+/// One way in which an instruction may be computed.
+#[derive(Clone, Copy)]
+struct Mode {
+    env: FloatEnv,
+    /// Operands are kept, the result is flushed.
+    flush_result: bool,
+}
+
+/// The modes under a claim. Operands need not be flushed where results are.
+fn modes(claim: Claim) -> SmallVec<[Mode; 6]> {
+    let denorms: &[(Denorm, bool)] = match claim.denorm {
+        Denorm::Keep => &[(Denorm::Keep, false)],
+        Denorm::Flush => &[(Denorm::Flush, false), (Denorm::Keep, true)],
+        Denorm::Any => &[(Denorm::Keep, false), (Denorm::Flush, false), (Denorm::Keep, true)],
+    };
+    let roundings: &[Rounding] = match claim.rounding {
+        Rounding::Any => &[Rounding::Rte, Rounding::Rtz],
+        Rounding::Rte => &[Rounding::Rte],
+        Rounding::Rtz => &[Rounding::Rtz],
+    };
+    let all = denorms.iter().flat_map(|(d, flush_result)| {
+        roundings.iter().map(|r| Mode { env: FloatEnv::uniform(*d, *r), flush_result: *flush_result })
+    });
+    all.collect()
+}
+
+/// An operation to be evaluated.
+struct Call<'a> {
+    sig: &'a OpSig,
+    info: Option<&'static AluInfo>,
+    /// Unsized width.
+    width: u8,
+    /// Bits of the result.
+    bits: u8,
+    /// Bits of the operands.
+    operand_bits: SmallVec<[u8; 4]>,
+    flags: u16,
+    side: Side,
+}
+
+/// The terms of one instance of a rule under one claim.
+pub struct Terms<'a> {
+    set: &'a RuleSet,
+    rule: &'a Rule,
+    bits: &'a [u8],
+    claim: Claim,
+    modes: SmallVec<[Mode; 6]>,
+    /// Nodes of the pattern that are the same term stand for one instruction.
+    same: Vec<NodeId>,
+}
+
+/// Values of the variables by number; those of bound operations are filled in by the evaluation of the pattern.
+pub type Inputs = Vec<Value>;
+
+/// One result of the pattern: its value, and those of the bound operations.
+pub type Outcome = (Value, Vec<(VarId, Value)>);
+
+/// Most runs of one side at one input; beyond it the point is given up.
+const MAX_RUNS: usize = 4096;
+
+impl<'a> Terms<'a> {
+    /// The terms of the instance with these bits by class.
+    pub fn new(set: &'a RuleSet, rule: &'a Rule, bits: &'a [u8], claim: Claim) -> Terms<'a> {
+        let mut same: Vec<NodeId> = (0..rule.nodes.len()).collect();
+        let nodes = rule.pattern_nodes();
+        for (i, x) in nodes.iter().enumerate() {
+            if let Some(y) = nodes[..i].iter().find(|y| equal_terms(rule, **y, *x)) {
+                same[*x] = *y;
+            }
+        }
+        Terms { set, rule, bits, claim, modes: modes(claim), same }
+    }
+
+    /// Components of a node in this instance; generic ones are checked with one.
+    pub fn comps(&self, comps: Comps) -> u8 {
+        match comps {
+            Comps::Fixed(n) => n,
+            Comps::Generic => 1,
+        }
+    }
+
+    /// Bits of a class.
+    pub fn class_bits(&self, class: usize) -> u8 {
+        self.bits[class]
+    }
+
+    /// Every result of the pattern; `None` if there are too many.
+    pub fn pattern(&self, inputs: &Inputs) -> Option<Vec<Outcome>> {
+        let mut out: Vec<Outcome> = Vec::new();
+        let mut choices = Choices::default();
+        for _ in 0..MAX_RUNS {
+            let mut memo = Memo::default();
+            let value = self.node(self.rule.pattern, inputs, &[], Side::Before, &mut choices, &mut memo)?;
+            let bound = self.rule.vars.iter().enumerate().filter_map(|(v, var)| match var.kind {
+                VarKind::Bound(node) => memo.values.get(&self.same[node]).map(|m| (v, m.clone())),
+                _ => None,
+            });
+            let outcome = (value, bound.collect());
+            if !out.contains(&outcome) {
+                out.push(outcome);
+            }
+            if !choices.next() {
+                return Some(out);
+            }
+        }
+        None
+    }
+
+    /// Every result of a replacement, given the values of the bound operations; `None` if there are too many. An inner
+    /// `None` says that a constant has no value there, so that the rule doesn't fire.
+    pub fn replacement(
+        &self,
+        alt: NodeId,
+        inputs: &Inputs,
+        bound: &[(VarId, Value)],
+    ) -> Option<Option<Vec<Value>>> {
+        let mut out: Vec<Value> = Vec::new();
+        let mut choices = Choices::default();
+        for _ in 0..MAX_RUNS {
+            let mut memo = Memo::default();
+            let Some(value) = self.node(alt, inputs, bound, Side::After, &mut choices, &mut memo) else {
+                return Some(None);
+            };
+            if !out.contains(&value) {
+                out.push(value);
+            }
+            if !choices.next() {
+                return Some(Some(out));
+            }
+        }
+        None
+    }
+
+    /// Whether the rule's facts hold for these inputs.
+    pub fn facts_hold(&self, inputs: &Inputs) -> bool {
+        self.rule.facts.iter().all(|f| {
+            let body = &self.set.facts[f.fact].body;
+            let args: Option<Vec<Value>> =
+                f.args.iter().map(|a| self.constant(*a, inputs)).collect();
+            let Some(args) = args else { return false };
+            let comps = args.iter().map(|a| a.len()).max().unwrap_or(1);
+            (0..comps).all(|i| {
+                let vars = args.iter().map(|a| Some(SmallVec::from_slice(&[a[i.min(a.len() - 1)]])));
+                let value = self.expr(body, self.bits[f.bits], vars.collect());
+                value.first() == Some(&Out::Bits(1))
+            })
+        })
+    }
+
+    /// An expression by the first choice of everything.
+    fn expr(&self, e: &Expr, width: u8, vars: SmallVec<[Option<Value>; 8]>) -> Value {
+        let mut choices = Choices::default();
+        let env = self.claim.first();
+        Evaluator { choices: &mut choices, env, width, side: Side::After, vars }.eval(e)
+    }
+
+    /// The value of an input or of a constant term.
+    fn constant(&self, id: NodeId, inputs: &Inputs) -> Option<Value> {
+        let mut choices = Choices::default();
+        self.node(id, inputs, &[], Side::After, &mut choices, &mut Memo::default())
+    }
+
+    fn node(
+        &self,
+        id: NodeId,
+        inputs: &Inputs,
+        bound: &[(VarId, Value)],
+        side: Side,
+        choices: &mut Choices,
+        memo: &mut Memo,
+    ) -> Option<Value> {
+        let id = self.same[id];
+        let node = &self.rule.nodes[id];
+        let bits = self.bits[node.class];
+        let comps = usize::from(self.comps(node.comps));
+        let value: Value = match &node.kind {
+            NodeKind::Var(v) => match bound.iter().find(|b| b.0 == *v) {
+                Some((_, value)) => value.clone(),
+                None => inputs[*v].clone(),
+            },
+            NodeKind::Ref(inner) => self.node(*inner, inputs, bound, side, choices, memo)?,
+            NodeKind::Literal(value, base) => literal(value, *base, bits, comps)?,
+            NodeKind::Compute { expr, args, bits: class } => {
+                let args: Option<Vec<Value>> =
+                    args.iter().map(|a| self.node(*a, inputs, bound, side, choices, memo)).collect();
+                let args = args?;
+                let mut out = Value::new();
+                for i in 0..comps {
+                    let vars = args.iter().map(|a| Some(SmallVec::from_slice(&[a[i.min(a.len() - 1)]])));
+                    match self.expr(expr, self.bits[*class], vars.collect()).first() {
+                        Some(Out::Bits(v)) if expr.ty.base == Base::Bool && bits > 1 => {
+                            out.push(Out::Bits(prim::from_bool(bits.into(), *v != 0)));
+                        }
+                        Some(Out::Bits(v)) => out.push(Out::Bits(*v)),
+                        Some(Out::AnyNan) => out.push(Out::Bits(prim::nan(bits.into()))),
+                        _ => return None,
+                    }
+                }
+                out
+            }
+            NodeKind::Op { .. } => {
+                if let Some(done) = memo.values.get(&id) {
+                    return Some(swizzled(done, &node.swizzle, self.set, self.rule, id));
+                }
+                let value = self.op(id, inputs, bound, side, choices, memo)?;
+                memo.values.insert(id, value.clone());
+                value
+            }
+        };
+        Some(swizzled(&value, &node.swizzle, self.set, self.rule, id))
+    }
+
+    fn op(
+        &self,
+        id: NodeId,
+        inputs: &Inputs,
+        bound: &[(VarId, Value)],
+        side: Side,
+        choices: &mut Choices,
+        memo: &mut Memo,
+    ) -> Option<Value> {
+        let NodeKind::Op { op, promises, args, .. } = &self.rule.nodes[id].kind else { return None };
+        let sig = self.set.ops.get(*op);
+        let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
+        for arg in args {
+            operands.push(self.node(*arg, inputs, bound, side, choices, memo)?);
+        }
+        let licences = if sig.float { self.rule.licences } else { 0 };
+        let width = match sig.inputs.iter().position(|t| t.bits == 0) {
+            _ if sig.output.bits == 0 => self.bits[self.rule.nodes[id].class],
+            Some(i) => self.bits[self.rule.nodes[args[i]].class],
+            None => 0,
+        };
+        let call = Call {
+            sig,
+            info: builtin(sig),
+            width,
+            bits: self.bits[self.rule.nodes[id].class],
+            operand_bits: args.iter().map(|a| self.bits[self.rule.nodes[*a].class]).collect(),
+            flags: promises | licences,
+            side,
+        };
+        let contracted = match licences & flags::CONTRACT != 0 {
+            true => self.contracted(sig, args, &operands, memo, side, width),
+            false => Vec::new(),
+        };
+        let value = match sig.output.comps {
+            0 => {
+                let comps = usize::from(self.comps(self.rule.nodes[id].comps));
+                let mut out = Value::new();
+                for c in 0..comps {
+                    let slice: SmallVec<[Value; 4]> = operands
+                        .iter()
+                        .zip(&sig.inputs)
+                        .map(|(v, ty)| match ty.comps {
+                            0 => SmallVec::from_slice(&[v[c.min(v.len() - 1)]]),
+                            _ => v.clone(),
+                        })
+                        .collect();
+                    let mut results = self.results(&call, &slice, c);
+                    results.extend(contracted.iter().map(|v| SmallVec::from_slice(&[v[c.min(v.len() - 1)]])));
+                    dedup(&mut results);
+                    out.push(results.get(choices.pick(results.len()))?[0]);
+                }
+                out
+            }
+            _ => {
+                let results = self.results(&call, &operands, 0);
+                results.get(choices.pick(results.len()))?.clone()
+            }
+        };
+        memo.operands.insert(id, operands);
+        Some(value)
+    }
+
+    /// Results of a sum of a product computed as one operation.
+    fn contracted(
+        &self,
+        sig: &OpSig,
+        args: &[NodeId],
+        operands: &[Value],
+        memo: &Memo,
+        side: Side,
+        width: u8,
+    ) -> Vec<Value> {
+        let negate = |v: &Value| -> Value {
+            let flip = |o: &Out| match o {
+                Out::Bits(b) => Out::Bits(prim::fneg(width.into(), *b)),
+                other => *other,
+            };
+            v.iter().map(flip).collect()
+        };
+        let Some(fma) = self.set.ops.find("ffma") else { return Vec::new() };
+        let mut out = Vec::new();
+        for (i, arg) in args.iter().enumerate() {
+            let arg = self.same[*arg];
+            let NodeKind::Op { op, args: inner, .. } = &self.rule.nodes[arg].kind else { continue };
+            let (mut product, mut sign) = (arg, false);
+            if self.set.ops.get(*op).name == "fneg" {
+                (product, sign) = (self.same[inner[0]], true);
+            }
+            let NodeKind::Op { op, .. } = &self.rule.nodes[product].kind else { continue };
+            if self.set.ops.get(*op).name != "fmul" {
+                continue;
+            }
+            let Some(factors) = memo.operands.get(&product) else { continue };
+            let Some(addend) = operands.get(1 - i.min(1)) else { continue };
+            let (mut x, mut c) = (factors[0].clone(), addend.clone());
+            match (sig.name.as_str(), i) {
+                ("fadd", _) => {}
+                ("fsub", 0) => c = negate(&c),
+                ("fsub", _) => sign = !sign,
+                _ => continue,
+            }
+            if sign {
+                x = negate(&x);
+            }
+            let fma_sig = self.set.ops.get(fma);
+            let call = Call {
+                sig: fma_sig,
+                info: builtin(fma_sig),
+                width,
+                bits: width,
+                operand_bits: SmallVec::from_slice(&[width; 3]),
+                flags: 0,
+                side,
+            };
+            let comps = x.len().max(c.len());
+            // Vectors are contracted by component; patterns of that kind are checked with one.
+            if comps == 1 {
+                out.extend(self.results(&call, &[x, factors[1].clone(), c], 0));
+            }
+        }
+        out
+    }
+
+    /// Every result of an operation, of one component where it works per component.
+    fn results(&self, call: &Call<'_>, operands: &[Value], comp: usize) -> Vec<Value> {
+        let sig = call.sig;
+        let mut out: Vec<Value> = Vec::new();
+        let mut variants: Vec<SmallVec<[Value; 4]>> = vec![operands.iter().cloned().collect()];
+        if call.flags & flags::NSZ != 0 {
+            variants = zero_variants(call, operands);
+        }
+        let single = [Mode { env: FloatEnv::uniform(Denorm::Keep, Rounding::Rte), flush_result: false }];
+        let modes: &[Mode] = if sig.float { &self.modes } else { &single };
+        for operands in &variants {
+            for mode in modes {
+                self.in_mode(call, operands, *mode, comp, &mut out);
+            }
+        }
+        if call.flags & flags::ARCP != 0 && sig.name == "fdiv" {
+            self.reciprocal(call, operands, &mut out);
+        }
+        if call.flags & flags::NSZ != 0 && sig.output.base == Base::Float {
+            let zeros = [Out::Bits(0), Out::Bits(1 << (call.bits - 1))];
+            let both: Vec<Value> = out
+                .iter()
+                .filter(|v| v.iter().any(|o| zeros.contains(o)))
+                .flat_map(|v| {
+                    zeros.map(|z| v.iter().map(|o| if zeros.contains(o) { z } else { *o }).collect::<Value>())
+                })
+                .collect();
+            out.extend(both);
+        }
+        dedup(&mut out);
+        for value in &mut out {
+            if self.breaks(call, operands, value) {
+                value.iter_mut().for_each(|o| *o = Out::Poison);
+            }
+        }
+        dedup(&mut out);
+        out
+    }
+
+    /// Adds the results of one mode.
+    fn in_mode(&self, call: &Call<'_>, operands: &[Value], mode: Mode, comp: usize, out: &mut Vec<Value>) {
+        let finish = |mut value: Value, out: &mut Vec<Value>| {
+            if mode.flush_result && call.sig.output.base == Base::Float {
+                for o in &mut value {
+                    if let Out::Bits(v) = o {
+                        *v = flush(call.bits.into(), *v);
+                    }
+                }
+            }
+            out.push(value);
+        };
+        if let Some(value) = fast(call, operands, &mode.env, comp) {
+            finish(value, out);
+            return;
+        }
+        if let Some(value) = absorbed(call, operands) {
+            finish(value, out);
+            return;
+        }
+        let Some(eval) = &call.sig.eval else {
+            // A derivative is a function of nothing that is at hand.
+            out.push(SmallVec::from_slice(&[Out::Any]));
+            return;
+        };
+        let mut choices = Choices::default();
+        for _ in 0..MAX_RUNS {
+            let vars = operands.iter().zip(&call.sig.inputs).map(|(v, ty)| Some(as_operand(v, ty))).collect();
+            let mut value = Evaluator {
+                choices: &mut choices,
+                env: mode.env,
+                width: call.width,
+                side: call.side,
+                vars,
+            }
+            .eval(eval);
+            if call.sig.output.base == Base::Bool && call.bits > 1 {
+                for o in &mut value {
+                    if let Out::Bits(v) = o {
+                        *v = prim::from_bool(call.bits.into(), *v != 0);
+                    }
+                }
+            }
+            finish(value, out);
+            if !choices.next() {
+                break;
+            }
+        }
+    }
+
+    /// `a / b` as `a * (1 / b)`.
+    fn reciprocal(&self, call: &Call<'_>, operands: &[Value], out: &mut Vec<Value>) {
+        let (Some(mul), Some(rcp)) = (self.set.ops.find("fmul"), self.set.ops.find("frcp")) else { return };
+        let sub = |op: usize, n: usize| {
+            let sig = self.set.ops.get(op);
+            Call {
+                sig,
+                info: builtin(sig),
+                width: call.width,
+                bits: call.bits,
+                operand_bits: SmallVec::from_elem(call.bits, n),
+                flags: call.flags & flags::NSZ,
+                side: call.side,
+            }
+        };
+        for r in self.results(&sub(rcp, 1), &operands[1..2], 0) {
+            out.extend(self.results(&sub(mul, 2), &[operands[0].clone(), r], 0));
+        }
+    }
+
+    /// Whether a promise on the operation is broken.
+    fn breaks(&self, call: &Call<'_>, operands: &[Value], result: &Value) -> bool {
+        let sig = call.sig;
+        let float_is = |v: &Value, bits: u8, nan: bool| {
+            v.iter().any(|o| match o {
+                Out::AnyNan => nan,
+                Out::Bits(b) if nan => prim::is_nan(bits.into(), *b),
+                Out::Bits(b) => prim::is_inf(bits.into(), *b),
+                Out::Any | Out::Poison => false,
+            })
+        };
+        for (flag, nan) in [(flags::NNAN, true), (flags::NINF, false)] {
+            if call.flags & flag == 0 {
+                continue;
+            }
+            let inputs = sig.inputs.iter().zip(operands).zip(&call.operand_bits);
+            let bad = inputs
+                .filter(|((ty, _), _)| ty.base == Base::Float)
+                .any(|((_, v), bits)| float_is(v, *bits, nan));
+            if bad || sig.output.base == Base::Float && float_is(result, call.bits, nan) {
+                return true;
+            }
+        }
+        for (flag, expr) in [(flags::DOM, &sig.dom), (flags::NSW, &sig.nsw), (flags::NUW, &sig.nuw)] {
+            let Some(expr) = expr else { continue };
+            if call.flags & flag == 0 {
+                continue;
+            }
+            let vars = operands.iter().zip(&sig.inputs).map(|(v, ty)| Some(as_operand(v, ty))).collect();
+            if self.expr(expr, call.width, vars).first() == Some(&Out::Bits(0)) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Values of operations in one run, by node.
+#[derive(Default)]
+struct Memo {
+    values: BTreeMap<NodeId, Value>,
+    operands: BTreeMap<NodeId, SmallVec<[Value; 4]>>,
+}
+
+fn dedup(list: &mut Vec<Value>) {
+    let mut kept: Vec<Value> = Vec::with_capacity(list.len());
+    for v in list.drain(..) {
+        if !kept.contains(&v) {
+            kept.push(v);
+        }
+    }
+    *list = kept;
+}
+
+fn builtin(sig: &OpSig) -> Option<&'static AluInfo> {
+    (sig.id < AluOp::FIRST_DIALECT).then(|| AluOp(sig.id).builtin()).flatten().filter(|i| i.name == sig.name)
+}
+
+/// A literal in every component.
+fn literal(value: &Literal, base: Base, bits: u8, comps: usize) -> Option<Value> {
+    let out = match value {
+        Literal::Float(v) if f64::from_bits(*v).is_nan() => Out::AnyNan,
+        other => Out::Bits(other.encode(base, bits).ok()?),
+    };
+    Some(SmallVec::from_elem(out, comps))
+}
+
+fn swizzled(value: &Value, swizzle: &Option<Vec<u8>>, set: &RuleSet, rule: &Rule, id: NodeId) -> Value {
+    // The swizzle of a per-component operation was applied to its operands.
+    let per_component = match &rule.nodes[id].kind {
+        NodeKind::Op { op, .. } => set.ops.get(*op).output.comps == 0,
+        _ => false,
+    };
+    match swizzle {
+        Some(s) if !per_component => {
+            s.iter().map(|c| value.get(usize::from(*c)).copied().unwrap_or(Out::Poison)).collect()
+        }
+        _ => value.clone(),
+    }
+}
+
+/// Bools of any size are 0 or 1 in expressions.
+fn as_operand(value: &Value, ty: &SigTy) -> Value {
+    match ty.base {
+        Base::Bool => value
+            .iter()
+            .map(|o| match o {
+                Out::Bits(v) => Out::Bits(u64::from(*v != 0)),
+                other => *other,
+            })
+            .collect(),
+        _ => value.clone(),
+    }
+}
+
+/// The result by the compiled folder, where nothing is free.
+fn fast(call: &Call<'_>, operands: &[Value], env: &FloatEnv, comp: usize) -> Option<Value> {
+    let info = call.info?;
+    let _ = comp;
+    let mut bits: SmallVec<[SmallVec<[u64; 4]>; 4]> = SmallVec::new();
+    for (value, ty) in operands.iter().zip(&call.sig.inputs) {
+        let mut list = SmallVec::new();
+        for o in value {
+            list.push(match o {
+                Out::Bits(v) => *v,
+                // Arithmetic absorbs the payload; moves and bit operations take the slow way.
+                Out::AnyNan if call.sig.float && ty.base == Base::Float => {
+                    prim::nan(if ty.bits == 0 { call.width } else { ty.bits }.into())
+                }
+                _ => return None,
+            });
+        }
+        bits.push(list);
+    }
+    let srcs: SmallVec<[&[u64]; 4]> = bits.iter().map(|b| b.as_slice()).collect();
+    let mut out = [0; 16];
+    let comps = if info.output.comps == 0 { 1 } else { info.output.comps };
+    let shadow = fold_info(info, call.width, comps, &srcs, env, &mut out)?;
+    if shadow.free != 0 {
+        return None;
+    }
+    let of = |i: usize| if shadow.nan >> i & 1 != 0 { Out::AnyNan } else { Out::Bits(out[i]) };
+    Some((0..usize::from(comps)).map(of).collect())
+}
+
+/// An iand or ior whose one operand decides the result, whatever the other is.
+fn absorbed(call: &Call<'_>, operands: &[Value]) -> Option<Value> {
+    let absorbing = match call.sig.name.as_str() {
+        "iand" => 0,
+        "ior" => prim::inot(call.width.into(), 0),
+        _ => return None,
+    };
+    let absorbing: Value = SmallVec::from_slice(&[Out::Bits(absorbing)]);
+    operands.contains(&absorbing).then_some(absorbing)
+}
+
+fn flush(w: u32, v: u64) -> u64 {
+    let denormal = !prim::is_normal(w, v) && prim::is_finite(w, v);
+    if denormal { v & 1 << (w - 1) } else { v }
+}
+
+/// Operands with zeros of both signs in place of each zero.
+fn zero_variants(call: &Call<'_>, operands: &[Value]) -> Vec<SmallVec<[Value; 4]>> {
+    let mut out: Vec<SmallVec<[Value; 4]>> = vec![SmallVec::new()];
+    for ((value, ty), bits) in operands.iter().zip(&call.sig.inputs).zip(&call.operand_bits) {
+        let sign = 1 << (bits - 1);
+        let is_zero = |o: &Out| *o == Out::Bits(0) || *o == Out::Bits(sign);
+        let mut forms = vec![value.clone()];
+        if ty.base == Base::Float && value.iter().any(is_zero) {
+            let flip = |o: &Out| match o {
+                Out::Bits(v) if is_zero(o) => Out::Bits(v ^ sign),
+                other => *other,
+            };
+            forms.push(value.iter().map(flip).collect());
+        }
+        out = out
+            .iter()
+            .flat_map(|prefix| {
+                forms.iter().map(|f| {
+                    let mut next = prefix.clone();
+                    next.push(f.clone());
+                    next
+                })
+            })
+            .collect();
+    }
+    out
+}
+
+fn equal_terms(rule: &Rule, x: NodeId, y: NodeId) -> bool {
+    let (a, b) = (&rule.nodes[x], &rule.nodes[y]);
+    a.swizzle == b.swizzle
+        && match (&a.kind, &b.kind) {
+            (NodeKind::Var(v), NodeKind::Var(w)) => v == w,
+            (NodeKind::Literal(v, p), NodeKind::Literal(w, q)) => v == w && p == q && a.class == b.class,
+            (
+                NodeKind::Op { op: o, promises: f, args: s, .. },
+                NodeKind::Op { op: p, promises: g, args: t, .. },
+            ) => o == p && f == g && s.iter().zip(t).all(|(s, t)| equal_terms(rule, *s, *t)),
+            _ => false,
+        }
+}

@@ -1,0 +1,216 @@
+//! One point: what the pattern may give, what the replacements may give, and whether the latter is among the former.
+
+use deburr_algebraic::interp::expr::{Out, Value};
+use deburr_algebraic::interp::term::{Inputs, Terms};
+use deburr_ir_core::fold::{Cx, Denorm, FloatEnv, Rounding, prim};
+use deburr_rulegen::expr::Base;
+use deburr_rulegen::rules::model::{Comps, Literal, NodeKind, Rule, RuleSet, VarId};
+
+/// What was found at a point.
+pub(crate) enum Outcome {
+    /// Every result of the replacement is one of the pattern.
+    Same,
+    /// Within the bound of a rule that reassociates or transforms.
+    Close,
+    /// The pattern is poison, or a computed constant has no value: nothing is claimed.
+    Vacuous,
+    /// Too many results to list.
+    TooMany,
+    /// The replacement may give what the pattern can't.
+    Differs {
+        /// What the pattern may give.
+        before: Vec<Value>,
+        /// What the replacement gives.
+        after: Value,
+    },
+}
+
+/// Ulps that reassociation and transformation may cost where a rule doesn't say.
+const DEFAULT_ULPS: u32 = 16;
+
+/// Compares both sides at a point.
+pub(crate) fn check(
+    set: &RuleSet,
+    rule: &Rule,
+    terms: &Terms<'_>,
+    inputs: &Inputs,
+    bits: &[u8],
+    approximate: bool,
+) -> Outcome {
+    let Some(before) = terms.pattern(inputs) else { return Outcome::TooMany };
+    let width = u32::from(bits[rule.nodes[rule.pattern].class]);
+    let mut vacuous = true;
+    let mut close = false;
+    let mut groups: Vec<&Vec<(VarId, Value)>> = Vec::new();
+    for (_, bound) in &before {
+        if !groups.contains(&bound) {
+            groups.push(bound);
+        }
+    }
+    for bound in groups {
+        let allowed: Vec<&Value> = before.iter().filter(|b| b.1 == *bound).map(|b| &b.0).collect();
+        for alt in &rule.alts {
+            let after = match terms.replacement(alt.term, inputs, bound) {
+                None => return Outcome::TooMany,
+                Some(None) => continue,
+                Some(Some(after)) => after,
+            };
+            for value in after {
+                let covered = allowed.iter().any(|b| {
+                    b.iter().zip(&value).all(|(b, a)| covers(*b, *a, width))
+                });
+                let poison = allowed.iter().any(|b| b.iter().all(|o| *o == Out::Poison));
+                vacuous &= poison;
+                if covered {
+                    continue;
+                }
+                if approximate {
+                    match near(set, rule, inputs, &allowed, &value, bits) {
+                        Some(true) => {
+                            close = true;
+                            continue;
+                        }
+                        None => {
+                            vacuous = true;
+                            continue;
+                        }
+                        Some(false) => {}
+                    }
+                }
+                let before = allowed.into_iter().cloned().collect();
+                return Outcome::Differs { before, after: value };
+            }
+        }
+    }
+    match (vacuous, close) {
+        (_, true) => Outcome::Close,
+        (true, _) => Outcome::Vacuous,
+        _ => Outcome::Same,
+    }
+}
+
+/// Whether a result of the pattern allows one of the replacement.
+fn covers(before: Out, after: Out, w: u32) -> bool {
+    match (before, after) {
+        (Out::Poison | Out::Any, Out::Bits(_) | Out::AnyNan | Out::Any) => true,
+        (Out::Poison, Out::Poison) => true,
+        (Out::AnyNan, Out::AnyNan) => true,
+        (Out::AnyNan, Out::Bits(v)) => matches!(w, 16 | 32 | 64) && prim::is_nan(w, v),
+        (x, y) => x == y,
+    }
+}
+
+fn as_f64(bits: u8, o: Out) -> Option<f64> {
+    match o {
+        Out::Bits(v) => {
+            let env = FloatEnv::uniform(Denorm::Keep, Rounding::Rte);
+            let mut cx = Cx { env, free: false, nan: false };
+            Some(f64::from_bits(prim::f2f(&mut cx, bits.into(), 64, v)))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a result is as near to one of the pattern as the rule promises; `None` where nothing is promised, because
+/// inputs or results are not of moderate size.
+fn near(
+    set: &RuleSet,
+    rule: &Rule,
+    inputs: &Inputs,
+    before: &[&Value],
+    after: &Value,
+    bits: &[u8],
+) -> Option<bool> {
+    let root_bits = bits[rule.nodes[rule.pattern].class];
+    let root_float = match &rule.nodes[rule.pattern].kind {
+        NodeKind::Op { op, .. } => set.ops.get(*op).output.base == Base::Float,
+        _ => false,
+    };
+    let mut scale = 1.0f64;
+    for (v, value) in inputs.iter().enumerate() {
+        let var = &rule.vars[v];
+        if var.base != Base::Float {
+            continue;
+        }
+        for o in value {
+            let x = as_f64(bits[var.class], *o)?.abs();
+            // Moderate: what is computed stays far from overflow and underflow even at 16 bits.
+            if !(x.is_finite() && (0.03..=16.0).contains(&x)) {
+                return None;
+            }
+            scale = scale.max(x).max(1.0 / x);
+        }
+    }
+    if !root_float {
+        // A compare may go either way next to equality: only clear cases count.
+        return None;
+    }
+    let precision = match root_bits {
+        16 => 10,
+        32 => 23,
+        _ => 52,
+    };
+    let ulps = f64::from(rule.ulps.unwrap_or(DEFAULT_ULPS));
+    // Intermediate results of a few operations on such inputs are at most the cube of the largest.
+    let magnitude = scale * scale * scale;
+    let bound = ulps * magnitude * f64::exp2(-f64::from(precision));
+    for (i, a) in after.iter().enumerate() {
+        let a = as_f64(root_bits, *a)?;
+        let mut best = f64::INFINITY;
+        for b in before {
+            let b = as_f64(root_bits, b[i])?;
+            if !b.is_finite() {
+                return None;
+            }
+            best = best.min((a - b).abs());
+        }
+        if best > bound || !a.is_finite() {
+            return Some(false);
+        }
+    }
+    Some(true)
+}
+
+/// Runs an example; `None` if its values don't fit the sizes.
+pub(crate) fn example(
+    set: &RuleSet,
+    rule: &Rule,
+    terms: &Terms<'_>,
+    args: &[(VarId, Literal)],
+    expected: &Literal,
+    bits: &[u8],
+) -> Option<Result<(), String>> {
+    let mut inputs: Inputs = Vec::new();
+    for (v, var) in rule.vars.iter().enumerate() {
+        let comps = match var.comps {
+            Comps::Fixed(n) => usize::from(n),
+            Comps::Generic => 1,
+        };
+        let value = match args.iter().find(|a| a.0 == v) {
+            Some((_, literal)) => literal.encode(var.base, bits[var.class]).ok()?,
+            None => 0,
+        };
+        inputs.push((0..comps).map(|_| Out::Bits(value)).collect());
+    }
+    let root = &rule.nodes[rule.pattern];
+    let base = match &root.kind {
+        NodeKind::Op { op, .. } => set.ops.get(*op).output.base,
+        _ => Base::Uint,
+    };
+    let want = Out::Bits(expected.encode(base, bits[root.class]).ok()?);
+    if !terms.facts_hold(&inputs) {
+        return Some(Err("the facts don't hold for the values of the test".into()));
+    }
+    let before = terms.pattern(&inputs)?;
+    let shows = |values: Vec<&Value>| values.iter().any(|v| v.iter().all(|o| *o == want));
+    if !shows(before.iter().map(|b| &b.0).collect()) {
+        return Some(Err(format!("the pattern gives {before:x?}, the test says {want:x?}")));
+    }
+    for alt in &rule.alts {
+        let after = terms.replacement(alt.term, &inputs, &before[0].1)??;
+        if !shows(after.iter().collect()) {
+            return Some(Err(format!("the replacement gives {after:x?}, the test says {want:x?}")));
+        }
+    }
+    Some(Ok(()))
+}
