@@ -152,13 +152,16 @@ impl Log {
     pub(crate) fn fired(&mut self, f: &Function, rule: usize, root: Instr, new: Def) {
         self.recent[(self.fired % RECENT as u64) as usize] = rule as u16;
         self.fired += 1;
-        if let Some(counts) = &mut self.counts {
-            counts[rule] += 1;
+        if let Some(count) = self.counts.as_mut().and_then(|c| c.get_mut(rule)) {
+            *count += 1;
         }
         if let (Some(trace), Some(op)) = (&mut self.trace, f.alu_op(root)) {
-            let info = &self.rules[rule];
-            let (file, line) = (info.file, info.line);
-            trace.push(TraceEntry { rule: info.name, file, line, op, old: root.def(), new });
+            // Rules that were not compiled have no entry.
+            let (rule, file, line) = self
+                .rules
+                .get(rule)
+                .map_or(("extra", "", 0), |info| (info.name, info.file, info.line));
+            trace.push(TraceEntry { rule, file, line, op, old: root.def(), new });
         }
     }
 
@@ -169,6 +172,10 @@ impl Log {
     }
 }
 
+/// Tries rules that are not compiled on an instruction; true if one fired. They call [`Rewriter::begin`] and
+/// [`Rewriter::replace`] with numbers from [`RuleSet::rules`] or above it.
+pub type Extra<'a> = &'a mut dyn FnMut(&mut Rewriter<'_>, Instr) -> bool;
+
 /// Runs the rules of a group over a function until none fires.
 pub fn run(
     f: &mut Function,
@@ -176,6 +183,18 @@ pub fn run(
     group: &str,
     target: &Target,
     options: &Options,
+) -> Result<Report, Error> {
+    run_with(f, rules, group, target, options, None)
+}
+
+/// As [`run`], with rules that are interpreted and tried before the compiled ones.
+pub fn run_with(
+    f: &mut Function,
+    rules: &RuleSet,
+    group: &str,
+    target: &Target,
+    options: &Options,
+    mut extra: Option<Extra<'_>>,
 ) -> Result<Report, Error> {
     let found = rules.group(group).ok_or_else(|| Error::UnknownGroup(group.to_string()))?;
     let mut disabled = Vec::new();
@@ -209,8 +228,9 @@ pub fn run(
             continue;
         }
         let Some(op) = cx.f.alu_op(instr) else { continue };
-        let Some(matcher) = found.matcher(op) else { continue };
-        if matcher(&mut cx, instr) && cx.log.fired >= fuel {
+        let fired = extra.as_mut().is_some_and(|extra| extra(&mut cx, instr))
+            || found.matcher(op).is_some_and(|matcher| matcher(&mut cx, instr));
+        if fired && cx.log.fired >= fuel {
             cycle = Some(cx.log.cycle());
             break;
         }

@@ -16,7 +16,7 @@ mod rewriter;
 mod ruleset;
 mod target;
 
-pub use driver::{Counts, Error, Options, Report, TraceEntry, run};
+pub use driver::{Counts, Error, Extra, Options, Report, TraceEntry, run, run_with};
 pub use rewriter::{Rewriter, Val};
 pub use ruleset::{Group, MatchFn, RuleInfo, RuleSet, TransferFn};
 pub use target::Target;

@@ -200,6 +200,11 @@ impl<'f> Rewriter<'f> {
         self.options >> index.min(63) & 1 != 0
     }
 
+    /// Whether a target option is on, by name.
+    pub fn has_option(&self, name: &str) -> bool {
+        self.target.has_option(name)
+    }
+
     /// Whether the target has an opcode at a width.
     pub fn legal(&self, op: AluOp, bits: u8) -> bool {
         self.f.dialects.alu(op).is_some_and(|info| self.target.legal_info(op, info, bits))

@@ -52,7 +52,7 @@ pub(crate) struct Source {
 }
 
 /// Points with poison, a variable.
-const POISON_POINTS: usize = 24;
+const POISON_POINTS: usize = 48;
 
 impl Source {
     pub(crate) fn new(rule: &Rule, terms: &Terms<'_>, options: &Options, name: &str) -> Source {
@@ -78,9 +78,12 @@ impl Source {
         let total: u32 = scalars.iter().map(|s| u32::from(s.bits)).sum();
         let exhaustive = total <= options.exhaustive_bits;
         let product: f64 = scalars.iter().map(|s| s.edges.len() as f64).product();
-        let hash = name.bytes().fold(options.seed, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+        let hash = name
+            .bytes()
+            .fold(options.seed, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
         // Poison matters only where an operation may drop it.
-        let drops = rule.nodes.iter().any(|n| matches!(n.kind, NodeKind::Op { .. })) && may_drop_poison(rule);
+        let drops = rule.nodes.iter().any(|n| matches!(n.kind, NodeKind::Op { .. }))
+            && may_drop_poison(rule);
         Source {
             shapes,
             scalars,
@@ -106,7 +109,8 @@ impl Source {
             true => self.all(),
             false => self.some(satisfied),
         };
-        let values = values.map(|v| v.into_iter().map(Out::Bits).collect()).or_else(|| self.poisoned())?;
+        let values =
+            values.map(|v| v.into_iter().map(Out::Bits).collect()).or_else(|| self.poisoned())?;
         Some(self.inputs(values))
     }
 
@@ -167,7 +171,11 @@ impl Source {
                 _ => random(&mut self.rng, s.base, s.bits),
             };
             let value = value & mask(s.bits);
-            out.push(if s.base == Base::Bool && s.bits > 1 && value != 0 { mask(s.bits) } else { value });
+            out.push(if s.base == Base::Bool && s.bits > 1 && value != 0 {
+                mask(s.bits)
+            } else {
+                value
+            });
         }
         Some(out)
     }
@@ -185,11 +193,6 @@ impl Source {
         }
         Some(out)
     }
-}
-
-/// Whether a point has poison; facts are not asked about it.
-pub(crate) fn is_poisoned(point: &Inputs) -> bool {
-    point.iter().any(|v| v.contains(&Out::Poison))
 }
 
 /// Whether some operation of the rule may ignore an operand: selections and absorbing bit operations.
@@ -213,12 +216,34 @@ fn edges(base: Base, bits: u8) -> Vec<u64> {
         Base::Bool => vec![0, if bits == 1 { 1 } else { m }],
         Base::Float => float_edges(bits),
         Base::Int | Base::Uint => {
-            let mut out = vec![0, 1, m, 2, m - 1, 1 << (bits - 1), m >> 1, 3, 7, 8];
-            out.extend([31, 32, 5, (1 << (bits - 1)) + 1, (m >> 1) - 1, m - 2, 4, 15, 16, 33, 63, 64]);
+            let below = |n: u64| m.wrapping_sub(n);
+            let mut out = vec![0, 1, m, 2, below(1), 1 << (bits - 1), m >> 1, 3, 7, 8];
+            out.extend([
+                31,
+                32,
+                5,
+                (1 << (bits - 1)) + 1,
+                (m >> 1).wrapping_sub(1),
+                below(2),
+                4,
+                15,
+                16,
+                33,
+                63,
+                64,
+            ]);
             out.extend((0..bits).map(|i| 1 << i));
             out.extend((0..bits).map(|i| (1 << i) - 1));
             out.extend((0..bits).map(|i| m << i));
-            out.extend([0xff, 0xff00, 0xffff, 0x5555_5555_5555_5555, 0xaaaa_aaaa_aaaa_aaaa, 10, 100]);
+            out.extend([
+                0xff,
+                0xff00,
+                0xffff,
+                0x5555_5555_5555_5555,
+                0xaaaa_aaaa_aaaa_aaaa,
+                10,
+                100,
+            ]);
             if bits >= 16 {
                 // Bit patterns of floats: 1.0, -1.0, NaN.
                 out.extend(float_edges(bits).into_iter().take(8));
@@ -251,9 +276,33 @@ fn float_edges(bits: u8) -> Vec<u64> {
     let mut out = vec![0, sign, one, one | sign, inf | half, inf, inf | sign, of(1, 0), of(-1, 0)];
     out.extend([of(1, half), of(0, half), of(0, half) | sign, of(-1, 0) | sign, of(1, 0) | sign]);
     // The least and the greatest denormal, the least normal, the greatest number, and beside them.
-    out.extend([1, 1 | sign, (1 << fraction) - 1, 1 << fraction, (1 << fraction) | sign, inf - 1, (inf - 1) | sign]);
-    out.extend([one + 1, one - 1, inf | 1, inf | half | sign, inf | half | 1, half, (1 << fraction) + 1]);
-    out.extend([of(2, half), of(3, 0), of(-2, 0), of(-3, half), of(4, 3), of(1, 1), of(2, half) | sign]);
+    out.extend([
+        1,
+        1 | sign,
+        (1 << fraction) - 1,
+        1 << fraction,
+        (1 << fraction) | sign,
+        inf - 1,
+        (inf - 1) | sign,
+    ]);
+    out.extend([
+        one + 1,
+        one - 1,
+        inf | 1,
+        inf | half | sign,
+        inf | half | 1,
+        half,
+        (1 << fraction) + 1,
+    ]);
+    out.extend([
+        of(2, half),
+        of(3, 0),
+        of(-2, 0),
+        of(-3, half),
+        of(4, 3),
+        of(1, 1),
+        of(2, half) | sign,
+    ]);
     let big = i64::from(fraction);
     out.extend([of(big, 0), of(big, 1), of(big - 1, 1), of(big + 1, 0)].map(|v| v & !sign));
     out.extend([of(-(bias as i64) + 2, half), of(bias as i64 - 1, half), of(bias as i64, 0)]);

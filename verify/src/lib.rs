@@ -42,7 +42,11 @@ impl Options {
     pub fn scaled(scale: f64) -> Options {
         let full = Options::default();
         let points = (full.points as f64 * scale).clamp(32.0, 1e9) as u64;
-        let bits = if scale >= 1.0 { full.exhaustive_bits } else { 16 };
+        let bits = match scale {
+            s if s >= 1.0 => full.exhaustive_bits,
+            s if s >= 0.1 => 16,
+            _ => 8,
+        };
         Options { points, exhaustive_bits: bits, ..full }
     }
 }
@@ -109,12 +113,12 @@ pub fn check_instance(
         (verdict.kind, verdict.why) = (Kind::Waived, why.clone());
         return verdict;
     }
-    let approximate = rule.licences & (flags::REASSOC | flags::TRANSFORM) != 0 || rule.ulps.is_some();
+    let approximate =
+        rule.licences & (flags::REASSOC | flags::TRANSFORM) != 0 || rule.ulps.is_some();
     let mut source = inputs::Source::new(rule, &terms, options, &name);
     let (mut satisfied, mut bounded, mut given_up) = (0u64, false, 0u64);
     while let Some(point) = source.next(satisfied) {
-        let usable = inputs::is_poisoned(&point) || terms.facts_hold(&point);
-        if !usable {
+        if !terms.facts_hold(&point) {
             continue;
         }
         match point::check(set, rule, &terms, &point, bits, approximate) {
@@ -159,7 +163,9 @@ pub fn needless_licences(set: &RuleSet, rule: &Rule, options: &Options) -> Vec<&
         }
         let mut less = rule.clone();
         less.licences &= !(1 << i);
-        let refuted = check_rule(set, &less, options).iter().any(|v| v.kind != Kind::Proved && v.kind != Kind::Tested);
+        let refuted = check_rule(set, &less, options)
+            .iter()
+            .any(|v| v.kind != Kind::Proved && v.kind != Kind::Tested);
         if !refuted {
             out.push(*name);
         }

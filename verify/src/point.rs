@@ -56,9 +56,9 @@ pub(crate) fn check(
                 Some(Some(after)) => after,
             };
             for value in after {
-                let covered = allowed.iter().any(|b| {
-                    b.iter().zip(&value).all(|(b, a)| covers(*b, *a, width))
-                });
+                let covered = allowed
+                    .iter()
+                    .any(|b| b.iter().zip(&value).all(|(b, a)| covers(*b, *a, width)));
                 let poison = allowed.iter().any(|b| b.iter().all(|o| *o == Out::Poison));
                 vacuous &= poison;
                 if covered {

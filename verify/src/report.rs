@@ -93,7 +93,8 @@ impl Verdict {
             self.ms
         );
         if let Some(w) = &self.witness {
-            let inputs: Vec<String> = w.inputs.iter().map(|(n, v)| format!("{n:?}:{v:?}")).collect();
+            let inputs: Vec<String> =
+                w.inputs.iter().map(|(n, v)| format!("{n:?}:{v:?}")).collect();
             out.push_str(&format!(
                 ",\"witness\":{{\"inputs\":{{{}}},\"before\":{:?},\"after\":{:?}}}",
                 inputs.join(","),
@@ -159,7 +160,13 @@ fn show(bits: u8, value: &Value) -> String {
     }
 }
 
-pub(crate) fn witness(rule: &Rule, bits: &[u8], point: &Inputs, before: Vec<Value>, after: Value) -> Witness {
+pub(crate) fn witness(
+    rule: &Rule,
+    bits: &[u8],
+    point: &Inputs,
+    before: Vec<Value>,
+    after: Value,
+) -> Witness {
     let root = bits[rule.nodes[rule.pattern].class];
     let inputs = rule.vars.iter().zip(point).filter(|(v, _)| !matches!(v.kind, VarKind::Bound(_)));
     let before: Vec<String> = before.iter().map(|v| show(root, v)).collect();

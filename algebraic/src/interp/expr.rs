@@ -6,7 +6,9 @@
 //! (more than there are: likewise).
 
 use deburr_ir_core::fold::{Cx, FloatEnv, prim};
-use deburr_rulegen::expr::{Base, BinaryOp, Const, Expr, ExprKind, Prim, Reduction, Ty, UnaryOp, Width};
+use deburr_rulegen::expr::{
+    Base, BinaryOp, Const, Expr, ExprKind, Prim, Reduction, Ty, UnaryOp, Width,
+};
 use smallvec::{SmallVec, smallvec};
 
 /// What a component may be.
@@ -167,8 +169,11 @@ impl Evaluator<'_> {
                 let values: SmallVec<[Value; 3]> = args.iter().map(|a| self.eval(a)).collect();
                 (0..usize::from(e.ty.comps))
                     .map(|i| {
-                        let operands: SmallVec<[(Out, Ty); 3]> =
-                            values.iter().zip(args).map(|(v, a)| (v[i.min(v.len() - 1)], a.ty)).collect();
+                        let operands: SmallVec<[(Out, Ty); 3]> = values
+                            .iter()
+                            .zip(args)
+                            .map(|(v, a)| (v[i.min(v.len() - 1)], a.ty))
+                            .collect();
                         self.apply(e, &operands)
                     })
                     .collect()
@@ -212,7 +217,9 @@ impl Evaluator<'_> {
             bits.push(match out {
                 Out::Poison => return Out::Poison,
                 Out::Bits(v) => *v,
-                Out::AnyNan if matches!(e.kind, ExprKind::Unary(UnaryOp::Neg, _)) => return Out::AnyNan,
+                Out::AnyNan if matches!(e.kind, ExprKind::Unary(UnaryOp::Neg, _)) => {
+                    return Out::AnyNan;
+                }
                 Out::AnyNan if reads_bits => nans(w)[self.choices.pick(6)],
                 Out::AnyNan => prim::nan(w),
                 Out::Any if w == 1 => self.choices.pick(2) as u64,
@@ -228,7 +235,9 @@ impl Evaluator<'_> {
                 (UnaryOp::Neg, _) => prim::ineg(w, bits[0]),
                 (UnaryOp::Not, _) => prim::inot(w, bits[0]),
             },
-            ExprKind::Binary(op, ..) => binary(&mut cx, *op, operands[0].1.base, w, bits[0], bits[1]),
+            ExprKind::Binary(op, ..) => {
+                binary(&mut cx, *op, operands[0].1.base, w, bits[0], bits[1])
+            }
             ExprKind::Cast(_) => {
                 let to = self.w(e.ty);
                 match (operands[0].1.base, e.ty.base) {
@@ -279,7 +288,9 @@ impl Evaluator<'_> {
                         Out::Bits(v) => Ok(v),
                         Out::AnyNan => Ok(prim::nan(w)),
                         Out::Any if w == 1 => Ok(s.choices.pick(2) as u64),
-                        Out::Any if s.side == Side::Before => Ok([0, mask(w), 1, 1 << (w - 1)][s.choices.pick(4)]),
+                        Out::Any if s.side == Side::Before => {
+                            Ok([0, mask(w), 1, 1 << (w - 1)][s.choices.pick(4)])
+                        }
                         other => Err(other),
                     };
                     match (read(self, sum), read(self, item)) {
@@ -292,7 +303,11 @@ impl Evaluator<'_> {
                                 (Reduction::Sum, Base::Float) => prim::fadd(&mut cx, w, a, b),
                                 (Reduction::Sum, _) => prim::iadd(w, a, b),
                             };
-                            if cx.nan && float && prim::is_nan(w, r) { Out::AnyNan } else { Out::Bits(r) }
+                            if cx.nan && float && prim::is_nan(w, r) {
+                                Out::AnyNan
+                            } else {
+                                Out::Bits(r)
+                            }
                         }
                         _ => Out::Any,
                     }
@@ -345,7 +360,7 @@ fn binary(cx: &mut Cx, op: BinaryOp, base: Base, w: u32, a: u64, b: u64) -> u64 
 }
 
 /// A primitive by its name: what the generated code calls.
-fn primitive(cx: &mut Cx, p: Prim, base: Base, w: u32, v: &[u64]) -> u64 {
+pub(super) fn primitive(cx: &mut Cx, p: Prim, base: Base, w: u32, v: &[u64]) -> u64 {
     let signed = base == Base::Int;
     match p {
         Prim::Fma => prim::fma(cx, w, v[0], v[1], v[2]),

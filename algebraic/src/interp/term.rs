@@ -4,7 +4,9 @@ use super::expr::{Choices, Evaluator, Out, Side, Value};
 use deburr_ir_core::fold::{FloatEnv, fold_info, prim};
 use deburr_ir_core::{AluInfo, AluOp, Denorm, Rounding};
 use deburr_rulegen::expr::{Base, Expr};
-use deburr_rulegen::rules::model::{Comps, Literal, NodeId, NodeKind, Rule, RuleSet, VarId, VarKind, flags};
+use deburr_rulegen::rules::model::{
+    Comps, Literal, NodeId, NodeKind, Rule, RuleSet, VarId, VarKind, flags,
+};
 use deburr_rulegen::rules::ops::{OpSig, SigTy};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -49,7 +51,9 @@ fn modes(claim: Claim) -> SmallVec<[Mode; 6]> {
         Rounding::Rtz => &[Rounding::Rtz],
     };
     let all = denorms.iter().flat_map(|(d, flush_result)| {
-        roundings.iter().map(|r| Mode { env: FloatEnv::uniform(*d, *r), flush_result: *flush_result })
+        roundings
+            .iter()
+            .map(|r| Mode { env: FloatEnv::uniform(*d, *r), flush_result: *flush_result })
     });
     all.collect()
 }
@@ -77,6 +81,8 @@ pub struct Terms<'a> {
     modes: SmallVec<[Mode; 6]>,
     /// Nodes of the pattern that are the same term stand for one instruction.
     same: Vec<NodeId>,
+    /// Bound operations that a replacement uses, with their nodes: both sides see one value of theirs.
+    kept: Vec<(VarId, NodeId)>,
 }
 
 /// Values of the variables by number; those of bound operations are filled in by the evaluation of the pattern.
@@ -98,7 +104,16 @@ impl<'a> Terms<'a> {
                 same[*x] = *y;
             }
         }
-        Terms { set, rule, bits, claim, modes: modes(claim), same }
+        let used: Vec<NodeId> = rule.alts.iter().flat_map(|a| rule.reachable(a.term)).collect();
+        let is_used = |v: VarId| {
+            used.iter().any(|n| matches!(&rule.nodes[*n].kind, NodeKind::Var(w) if *w == v))
+        };
+        let kept = rule.vars.iter().enumerate().filter_map(|(v, var)| match var.kind {
+            VarKind::Bound(node) if is_used(v) => Some((v, same[node])),
+            _ => None,
+        });
+        let kept = kept.collect();
+        Terms { set, rule, bits, claim, modes: modes(claim), same, kept }
     }
 
     /// Components of a node in this instance; generic ones are checked with one.
@@ -120,11 +135,12 @@ impl<'a> Terms<'a> {
         let mut choices = Choices::default();
         for _ in 0..MAX_RUNS {
             let mut memo = Memo::default();
-            let value = self.node(self.rule.pattern, inputs, &[], Side::Before, &mut choices, &mut memo)?;
-            let bound = self.rule.vars.iter().enumerate().filter_map(|(v, var)| match var.kind {
-                VarKind::Bound(node) => memo.values.get(&self.same[node]).map(|m| (v, m.clone())),
-                _ => None,
-            });
+            let value =
+                self.node(self.rule.pattern, inputs, &[], Side::Before, &mut choices, &mut memo)?;
+            let bound = self
+                .kept
+                .iter()
+                .filter_map(|(v, node)| memo.values.get(node).map(|m| (*v, m.clone())));
             let outcome = (value, bound.collect());
             if !out.contains(&outcome) {
                 out.push(outcome);
@@ -148,7 +164,8 @@ impl<'a> Terms<'a> {
         let mut choices = Choices::default();
         for _ in 0..MAX_RUNS {
             let mut memo = Memo::default();
-            let Some(value) = self.node(alt, inputs, bound, Side::After, &mut choices, &mut memo) else {
+            let Some(value) = self.node(alt, inputs, bound, Side::After, &mut choices, &mut memo)
+            else {
                 return Some(None);
             };
             if !out.contains(&value) {
@@ -170,9 +187,11 @@ impl<'a> Terms<'a> {
             let Some(args) = args else { return false };
             let comps = args.iter().map(|a| a.len()).max().unwrap_or(1);
             (0..comps).all(|i| {
-                let vars = args.iter().map(|a| Some(SmallVec::from_slice(&[a[i.min(a.len() - 1)]])));
+                let vars =
+                    args.iter().map(|a| Some(SmallVec::from_slice(&[a[i.min(a.len() - 1)]])));
                 let value = self.expr(body, self.bits[f.bits], vars.collect());
-                value.first() == Some(&Out::Bits(1))
+                // Of poison every fact holds: an analysis speaks of values that follow from operands.
+                matches!(value.first(), Some(Out::Bits(1) | Out::Poison))
             })
         })
     }
@@ -211,12 +230,15 @@ impl<'a> Terms<'a> {
             NodeKind::Ref(inner) => self.node(*inner, inputs, bound, side, choices, memo)?,
             NodeKind::Literal(value, base) => literal(value, *base, bits, comps)?,
             NodeKind::Compute { expr, args, bits: class } => {
-                let args: Option<Vec<Value>> =
-                    args.iter().map(|a| self.node(*a, inputs, bound, side, choices, memo)).collect();
+                let args: Option<Vec<Value>> = args
+                    .iter()
+                    .map(|a| self.node(*a, inputs, bound, side, choices, memo))
+                    .collect();
                 let args = args?;
                 let mut out = Value::new();
                 for i in 0..comps {
-                    let vars = args.iter().map(|a| Some(SmallVec::from_slice(&[a[i.min(a.len() - 1)]])));
+                    let vars =
+                        args.iter().map(|a| Some(SmallVec::from_slice(&[a[i.min(a.len() - 1)]])));
                     match self.expr(expr, self.bits[*class], vars.collect()).first() {
                         Some(Out::Bits(v)) if expr.ty.base == Base::Bool && bits > 1 => {
                             out.push(Out::Bits(prim::from_bool(bits.into(), *v != 0)));
@@ -232,7 +254,10 @@ impl<'a> Terms<'a> {
                 if let Some(done) = memo.values.get(&id) {
                     return Some(swizzled(done, &node.swizzle, self.set, self.rule, id));
                 }
-                let value = self.op(id, inputs, bound, side, choices, memo)?;
+                let mut value = self.op(id, inputs, bound, side, choices, memo)?;
+                if side == Side::Before && self.kept.iter().any(|k| k.1 == id) {
+                    settle(&mut value, bits, choices);
+                }
                 memo.values.insert(id, value.clone());
                 value
             }
@@ -249,7 +274,9 @@ impl<'a> Terms<'a> {
         choices: &mut Choices,
         memo: &mut Memo,
     ) -> Option<Value> {
-        let NodeKind::Op { op, promises, args, .. } = &self.rule.nodes[id].kind else { return None };
+        let NodeKind::Op { op, promises, args, .. } = &self.rule.nodes[id].kind else {
+            return None;
+        };
         let sig = self.set.ops.get(*op);
         let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
         for arg in args {
@@ -288,7 +315,9 @@ impl<'a> Terms<'a> {
                         })
                         .collect();
                     let mut results = self.results(&call, &slice, c);
-                    results.extend(contracted.iter().map(|v| SmallVec::from_slice(&[v[c.min(v.len() - 1)]])));
+                    results.extend(
+                        contracted.iter().map(|v| SmallVec::from_slice(&[v[c.min(v.len() - 1)]])),
+                    );
                     dedup(&mut results);
                     out.push(results.get(choices.pick(results.len()))?[0]);
                 }
@@ -367,12 +396,19 @@ impl<'a> Terms<'a> {
     /// Every result of an operation, of one component where it works per component.
     fn results(&self, call: &Call<'_>, operands: &[Value], comp: usize) -> Vec<Value> {
         let sig = call.sig;
+        // Poison spreads, but for an arm that is not chosen and for bits that another operand decides.
+        let spreads = !sig.moves && !matches!(sig.name.as_str(), "iand" | "ior");
+        if spreads && operands.iter().any(|v| v.contains(&Out::Poison)) {
+            let comps = usize::from(sig.output.comps.max(1));
+            return vec![SmallVec::from_elem(Out::Poison, comps)];
+        }
         let mut out: Vec<Value> = Vec::new();
         let mut variants: Vec<SmallVec<[Value; 4]>> = vec![operands.iter().cloned().collect()];
         if call.flags & flags::NSZ != 0 {
             variants = zero_variants(call, operands);
         }
-        let single = [Mode { env: FloatEnv::uniform(Denorm::Keep, Rounding::Rte), flush_result: false }];
+        let single =
+            [Mode { env: FloatEnv::uniform(Denorm::Keep, Rounding::Rte), flush_result: false }];
         let modes: &[Mode] = if sig.float { &self.modes } else { &single };
         for operands in &variants {
             for mode in modes {
@@ -388,7 +424,9 @@ impl<'a> Terms<'a> {
                 .iter()
                 .filter(|v| v.iter().any(|o| zeros.contains(o)))
                 .flat_map(|v| {
-                    zeros.map(|z| v.iter().map(|o| if zeros.contains(o) { z } else { *o }).collect::<Value>())
+                    zeros.map(|z| {
+                        v.iter().map(|o| if zeros.contains(o) { z } else { *o }).collect::<Value>()
+                    })
                 })
                 .collect();
             out.extend(both);
@@ -404,7 +442,14 @@ impl<'a> Terms<'a> {
     }
 
     /// Adds the results of one mode.
-    fn in_mode(&self, call: &Call<'_>, operands: &[Value], mode: Mode, comp: usize, out: &mut Vec<Value>) {
+    fn in_mode(
+        &self,
+        call: &Call<'_>,
+        operands: &[Value],
+        mode: Mode,
+        comp: usize,
+        out: &mut Vec<Value>,
+    ) {
         let finish = |mut value: Value, out: &mut Vec<Value>| {
             if mode.flush_result && call.sig.output.base == Base::Float {
                 for o in &mut value {
@@ -430,7 +475,11 @@ impl<'a> Terms<'a> {
         };
         let mut choices = Choices::default();
         for _ in 0..MAX_RUNS {
-            let vars = operands.iter().zip(&call.sig.inputs).map(|(v, ty)| Some(as_operand(v, ty))).collect();
+            let vars = operands
+                .iter()
+                .zip(&call.sig.inputs)
+                .map(|(v, ty)| Some(as_operand(v, ty)))
+                .collect();
             let mut value = Evaluator {
                 choices: &mut choices,
                 env: mode.env,
@@ -455,7 +504,9 @@ impl<'a> Terms<'a> {
 
     /// `a / b` as `a * (1 / b)`.
     fn reciprocal(&self, call: &Call<'_>, operands: &[Value], out: &mut Vec<Value>) {
-        let (Some(mul), Some(rcp)) = (self.set.ops.find("fmul"), self.set.ops.find("frcp")) else { return };
+        let (Some(mul), Some(rcp)) = (self.set.ops.find("fmul"), self.set.ops.find("frcp")) else {
+            return;
+        };
         let sub = |op: usize, n: usize| {
             let sig = self.set.ops.get(op);
             Call {
@@ -496,12 +547,14 @@ impl<'a> Terms<'a> {
                 return true;
             }
         }
-        for (flag, expr) in [(flags::DOM, &sig.dom), (flags::NSW, &sig.nsw), (flags::NUW, &sig.nuw)] {
+        for (flag, expr) in [(flags::DOM, &sig.dom), (flags::NSW, &sig.nsw), (flags::NUW, &sig.nuw)]
+        {
             let Some(expr) = expr else { continue };
             if call.flags & flag == 0 {
                 continue;
             }
-            let vars = operands.iter().zip(&sig.inputs).map(|(v, ty)| Some(as_operand(v, ty))).collect();
+            let vars =
+                operands.iter().zip(&sig.inputs).map(|(v, ty)| Some(as_operand(v, ty))).collect();
             if self.expr(expr, call.width, vars).first() == Some(&Out::Bits(0)) {
                 return true;
             }
@@ -528,7 +581,10 @@ fn dedup(list: &mut Vec<Value>) {
 }
 
 fn builtin(sig: &OpSig) -> Option<&'static AluInfo> {
-    (sig.id < AluOp::FIRST_DIALECT).then(|| AluOp(sig.id).builtin()).flatten().filter(|i| i.name == sig.name)
+    (sig.id < AluOp::FIRST_DIALECT)
+        .then(|| AluOp(sig.id).builtin())
+        .flatten()
+        .filter(|i| i.name == sig.name)
 }
 
 /// A literal in every component.
@@ -540,7 +596,13 @@ fn literal(value: &Literal, base: Base, bits: u8, comps: usize) -> Option<Value>
     Some(SmallVec::from_elem(out, comps))
 }
 
-fn swizzled(value: &Value, swizzle: &Option<Vec<u8>>, set: &RuleSet, rule: &Rule, id: NodeId) -> Value {
+fn swizzled(
+    value: &Value,
+    swizzle: &Option<Vec<u8>>,
+    set: &RuleSet,
+    rule: &Rule,
+    id: NodeId,
+) -> Value {
     // The swizzle of a per-component operation was applied to its operands.
     let per_component = match &rule.nodes[id].kind {
         NodeKind::Op { op, .. } => set.ops.get(*op).output.comps == 0,
@@ -598,6 +660,19 @@ fn fast(call: &Call<'_>, operands: &[Value], env: &FloatEnv, comp: usize) -> Opt
     Some((0..usize::from(comps)).map(of).collect())
 }
 
+/// Takes one value of what is free, since both sides see the same.
+fn settle(value: &mut Value, bits: u8, choices: &mut Choices) {
+    let w = u32::from(bits);
+    for o in value {
+        let all = prim::inot(w, 0);
+        *o = match *o {
+            Out::Any => Out::Bits([0, all, 1 & all, 1 << (w - 1)][choices.pick(4)]),
+            Out::AnyNan => Out::Bits(super::expr::nans(w)[choices.pick(6)]),
+            other => other,
+        };
+    }
+}
+
 /// An iand or ior whose one operand decides the result, whatever the other is.
 fn absorbed(call: &Call<'_>, operands: &[Value]) -> Option<Value> {
     let absorbing = match call.sig.name.as_str() {
@@ -647,7 +722,9 @@ fn equal_terms(rule: &Rule, x: NodeId, y: NodeId) -> bool {
     a.swizzle == b.swizzle
         && match (&a.kind, &b.kind) {
             (NodeKind::Var(v), NodeKind::Var(w)) => v == w,
-            (NodeKind::Literal(v, p), NodeKind::Literal(w, q)) => v == w && p == q && a.class == b.class,
+            (NodeKind::Literal(v, p), NodeKind::Literal(w, q)) => {
+                v == w && p == q && a.class == b.class
+            }
             (
                 NodeKind::Op { op: o, promises: f, args: s, .. },
                 NodeKind::Op { op: p, promises: g, args: t, .. },

@@ -125,17 +125,8 @@ fn covers(set: &RuleSet, first: &Rule, second: &Rule) -> bool {
     let conditional = first.alts.iter().all(|a| a.profit.is_some());
     let when_differs =
         first.when.is_some() && format!("{:?}", first.when) != format!("{:?}", second.when);
-    let sizes = match (&first.size_test, &second.size_test) {
-        (None, _) => true,
-        (Some(a), Some(b)) => {
-            a.nodes.len() == b.nodes.len()
-                && b.allowed.iter().all(|tuple| a.allowed.contains(tuple))
-        }
-        (Some(_), None) => false,
-    };
     if conditional
         || when_differs
-        || !sizes
         || first.licences & !second.licences != 0
         || second.env.denorm & !first.env.denorm != 0
         || second.env.rounding & !first.env.rounding != 0
@@ -146,7 +137,10 @@ fn covers(set: &RuleSet, first: &Rule, second: &Rule) -> bool {
     if matches!(a.comps, Comps::Fixed(_)) && a.comps != b.comps {
         return false;
     }
-    let Some(bindings) = covers_pattern(set, first, second) else { return false };
+    let Some(Cover { bindings, pairs }) = covers_pattern(set, first, second) else { return false };
+    if !sizes_cover(first, second, &pairs) {
+        return false;
+    }
     first.facts.iter().all(|f| {
         second.facts.iter().any(|g| {
             f.fact == g.fact
@@ -181,9 +175,31 @@ fn always_legal(rule: &Rule) -> bool {
 }
 
 /// Whether whatever matches the pattern of `second` matches that of `first`, and with what bindings.
-fn covers_pattern(set: &RuleSet, first: &Rule, second: &Rule) -> Option<HashMap<VarId, NodeId>> {
-    let mut bindings = HashMap::new();
-    cover(set, first, second, &[(first.pattern, second.pattern)], &mut bindings).then_some(bindings)
+fn covers_pattern(set: &RuleSet, first: &Rule, second: &Rule) -> Option<Cover> {
+    let mut found = Cover::default();
+    cover(set, first, second, &[(first.pattern, second.pattern)], &mut found).then_some(found)
+}
+
+/// How one pattern lies over another.
+#[derive(Clone, Default)]
+struct Cover {
+    /// What the variables of the first stand for in the second.
+    bindings: HashMap<VarId, NodeId>,
+    /// Nodes of the first with those of the second that they match.
+    pairs: Vec<(NodeId, NodeId)>,
+}
+
+/// Whether the first rule's test of sizes lets every instance of the second pass.
+fn sizes_cover(first: &Rule, second: &Rule, pairs: &[(NodeId, NodeId)]) -> bool {
+    let Some(test) = &first.size_test else { return true };
+    second.instances.iter().all(|bits| {
+        let tuple: Option<Vec<u8>> = test
+            .nodes
+            .iter()
+            .map(|n| pairs.iter().find(|p| p.0 == *n).map(|p| bits[second.nodes[p.1].class]))
+            .collect();
+        tuple.is_some_and(|t| test.allowed.contains(&t))
+    })
 }
 
 /// Matches pairs of nodes one way, trying both orders of commutative operands. Depth is bounded by the parser.
@@ -192,10 +208,11 @@ fn cover(
     first: &Rule,
     second: &Rule,
     todo: &[(NodeId, NodeId)],
-    bindings: &mut HashMap<VarId, NodeId>,
+    found: &mut Cover,
 ) -> bool {
     let Some(((x, y), rest)) = todo.split_last() else { return true };
     let (m, n) = (&first.nodes[*x], &second.nodes[*y]);
+    found.pairs.push((*x, *y));
     if let NodeKind::Var(v) = &m.kind {
         let is_const = first.vars[*v].kind == VarKind::Const;
         let const_there = match &n.kind {
@@ -205,14 +222,14 @@ fn cover(
         };
         let fits = (!is_const || const_there) && (m.swizzle.is_none() || m.swizzle == n.swizzle);
         // A value that is matched as a constant below an operation is still any value above it.
-        let same = bindings.get(v).is_none_or(|old| equal(second, *old, second, *y, set));
+        let same = found.bindings.get(v).is_none_or(|old| equal(second, *old, second, *y, set));
         if !fits || !same {
             return false;
         }
-        let fresh = bindings.insert(*v, *y).is_none();
-        let ok = cover(set, first, second, rest, bindings);
+        let fresh = found.bindings.insert(*v, *y).is_none();
+        let ok = cover(set, first, second, rest, found);
         if !ok && fresh {
-            bindings.remove(v);
+            found.bindings.remove(v);
         }
         return ok;
     }
@@ -221,7 +238,7 @@ fn cover(
     }
     match (&m.kind, &n.kind) {
         (NodeKind::Literal(v, _), NodeKind::Literal(w, _)) => {
-            v == w && cover(set, first, second, rest, bindings)
+            v == w && cover(set, first, second, rest, found)
         }
         (
             NodeKind::Op { op: p, promises: f, args: s, .. },
@@ -240,10 +257,10 @@ fn cover(
                     let j = if i < 2 && s.len() > 1 { order[i] } else { i };
                     (s[i], t[j])
                 }));
-                let mut trial = bindings.clone();
+                let mut trial = found.clone();
                 let ok = cover(set, first, second, &next, &mut trial);
                 if ok {
-                    *bindings = trial;
+                    *found = trial;
                 }
                 ok
             })

@@ -387,7 +387,7 @@ impl Literal {
                 if *v == 0 { "false" } else { "true" }
             )),
             (Literal::Int(v) | Literal::Hex(v), _) => {
-                let low = if bits == 1 && base == Base::Uint { 0 } else { -(1i128 << (bits - 1)) };
+                let low = -(1i128 << (bits - 1));
                 if *v < low || *v > i128::from(mask) {
                     return Err(format!("it doesn't fit {bits} bits"));
                 }

@@ -333,8 +333,11 @@ impl Cx<'_> {
                 _ => clauses.push((self.clause(part.clone())?, span_of(&part))),
             }
         }
+        let name = self.expect(name, span)?;
+        // Without the documentation above it.
+        let span = Span { start: name.span.start, end: span.end };
         Ok(super::ast::Rule {
-            name: self.expect(name, span)?,
+            name,
             doc,
             pattern: self.expect(pattern, span)?,
             lets,
