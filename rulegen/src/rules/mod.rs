@@ -11,6 +11,7 @@ mod clauses;
 pub mod codes;
 pub mod emit;
 pub mod expand;
+mod instances;
 pub mod library;
 pub mod model;
 pub mod ops;
@@ -18,6 +19,7 @@ pub mod parse;
 mod resolve;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 use crate::diagnostics::{Diagnostic, Severity, line_column};
 pub use library::Library;

@@ -4,10 +4,9 @@
 //! anything that matches; annotations and the replacement then restrict them further. What the second adds is what
 //! the matcher has to test, and a size that only the second has is ambiguous.
 
-use super::ast::{self, SizeExpr, Term, TermKind};
+use super::ast::{self, Term, TermKind};
 use super::classes::{self, Classes, Conflict};
 use super::codes;
-use super::expand::Stamped;
 use super::library::Library;
 use super::model::*;
 use crate::diagnostics::{Code, Diagnostic, Span};
@@ -43,16 +42,16 @@ pub(super) struct Draft {
     pub span: Span,
 }
 
-struct VarDraft {
-    name: String,
-    kind: VarKind,
-    base: Base,
-    class: usize,
-    comps: usize,
-    whole: bool,
+pub(super) struct VarDraft {
+    pub name: String,
+    pub kind: VarKind,
+    pub base: Base,
+    pub class: usize,
+    pub comps: usize,
+    pub whole: bool,
     /// Highest component that a swizzle names, plus one.
-    used: u8,
-    span: Span,
+    pub used: u8,
+    pub span: Span,
 }
 
 /// The resolution of one rule.
@@ -62,15 +61,15 @@ pub(super) struct Resolver<'a> {
     pub text: &'a str,
     pub diags: &'a mut Vec<Diagnostic>,
     pub nodes: Vec<Draft>,
-    vars: Vec<VarDraft>,
+    pub vars: Vec<VarDraft>,
     pub names: HashMap<String, Binding>,
     pub used: HashMap<String, u32>,
     pub classes: Classes,
-    notes: Vec<(VarId, ast::SizeNote)>,
-    size_names: HashMap<String, usize>,
-    comp_names: HashMap<String, usize>,
+    pub notes: Vec<(VarId, ast::SizeNote)>,
+    pub size_names: HashMap<String, usize>,
+    pub comp_names: HashMap<String, usize>,
     pub in_pattern: bool,
-    failed: bool,
+    pub failed: bool,
     /// `[x=iand]`, said in messages about stamped rules.
     instance: String,
 }
@@ -120,7 +119,7 @@ impl<'a> Resolver<'a> {
         self.diags.push(d);
     }
 
-    fn conflict(&mut self, code: Code, span: Span, what: &str, c: Conflict) {
+    pub fn conflict(&mut self, code: Code, span: Span, what: &str, c: Conflict) {
         let mut d = Diagnostic::error(
             code,
             self.file,
@@ -616,7 +615,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn computed(
+    pub fn computed(
         &mut self,
         expr: Expr,
         args: Vec<NodeId>,
@@ -736,214 +735,6 @@ impl<'a> Resolver<'a> {
         (kept, nodes)
     }
 
-    fn lets(&mut self, lets: &[ast::Let]) -> Option<()> {
-        for l in lets {
-            let node = match &l.value {
-                ast::LetValue::Term(t) => {
-                    let slot = self.open_slot(t.span);
-                    self.term(t, slot)?
-                }
-                ast::LetValue::Expr(text) => {
-                    let (names, nodes) = self.constants_in(&text.text, text.span);
-                    let source = self.source(text);
-                    let (expr, bits) = self.typed(&source, &names, &nodes, text.span)?;
-                    let slot = self.open_slot(text.span);
-                    for node in &nodes {
-                        self.same_comps(self.nodes[*node].comps, slot.comps, text.span);
-                    }
-                    self.computed(expr, nodes, bits, slot, text.span)
-                }
-            };
-            if self.names.contains_key(&l.name.text) {
-                self.error(
-                    codes::REBOUND,
-                    l.name.span,
-                    format!("`{}` is bound twice", l.name.text),
-                );
-                return None;
-            }
-            self.names.insert(l.name.text.clone(), Binding::Let(node));
-        }
-        Some(())
-    }
-
-    /// Applies the annotations of variables.
-    fn apply_notes(&mut self) {
-        for (var, note) in std::mem::take(&mut self.notes) {
-            let (class, comps) = (self.vars[var].class, self.vars[var].comps);
-            let result = match &note.size {
-                SizeExpr::Bits(n) => {
-                    let set = classes::size_set(*n);
-                    if set == 0 {
-                        self.error(
-                            codes::SIZE_CONFLICT,
-                            note.span,
-                            format!("no value has {n} bits"),
-                        );
-                        continue;
-                    }
-                    self.classes.restrict(class, set, note.span)
-                }
-                SizeExpr::Base(base) => {
-                    let set = match base {
-                        ast::BaseWord::Int | ast::BaseWord::Uint => classes::ALL_SIZES,
-                        ast::BaseWord::Float => classes::FLOAT_SIZES,
-                        ast::BaseWord::Bool => classes::BOOL_SIZES,
-                    };
-                    self.classes.restrict(class, set, note.span)
-                }
-                SizeExpr::Var(factor, name) => {
-                    let of = match self.size_names.get(name) {
-                        Some(of) => *of,
-                        None => {
-                            let of = self.classes.size(classes::ALL_SIZES, note.span);
-                            self.size_names.insert(name.clone(), of);
-                            of
-                        }
-                    };
-                    if *factor == 1 {
-                        self.classes.unify(class, of)
-                    } else {
-                        self.classes.relate(class, *factor, of);
-                        Ok(())
-                    }
-                }
-                SizeExpr::Loop(_) => Ok(()),
-            };
-            if let Err(c) = result {
-                self.conflict(codes::SIZE_CONFLICT, note.span, "the bit size", c);
-            }
-            let count = match &note.count {
-                Some(ast::CountExpr::Number(n)) if matches!(n, 1..=5 | 8 | 16) => {
-                    self.classes.comp(Some(*n as u8), note.span)
-                }
-                Some(ast::CountExpr::Number(n)) => {
-                    self.error(
-                        codes::COMPS_CONFLICT,
-                        note.span,
-                        format!("no vector has {n} components"),
-                    );
-                    continue;
-                }
-                Some(ast::CountExpr::Var(name)) => match self.comp_names.get(name) {
-                    Some(c) => *c,
-                    None => {
-                        let c = self.classes.comp(None, note.span);
-                        self.comp_names.insert(name.clone(), c);
-                        c
-                    }
-                },
-                _ => continue,
-            };
-            self.same_comps(comps, count, note.span);
-        }
-    }
-
-    /// Resolves the rule. What is wrong with it is in the diagnostics; `None` if it can't be used.
-    pub fn rule(mut self, stamped: &Stamped, file_index: usize, line: u32) -> Option<Rule> {
-        let ast = &stamped.rule;
-        let TermKind::Op { op, .. } = &ast.pattern.kind else {
-            match &ast.pattern.kind {
-                TermKind::Var(..) | TermKind::Const(..) | TermKind::Literal(_) => {
-                    self.error(codes::ROOT, ast.pattern.span, "the left side must be an operation");
-                }
-                _ => {
-                    let slot = self.open_slot(ast.pattern.span);
-                    self.term(&ast.pattern, slot);
-                }
-            }
-            return None;
-        };
-        if ast.pattern.swizzle.is_some() {
-            self.error(
-                codes::SWIZZLE,
-                op.span,
-                "the matched root is a whole instruction: it has no swizzle",
-            );
-        }
-        let root = self.open_slot(ast.pattern.span);
-        let pattern = self.term(&ast.pattern, root);
-        let before = self.classes.clone();
-        let pattern_len = self.nodes.len();
-        self.apply_notes();
-        self.in_pattern = false;
-        let pattern = pattern?;
-        let lets = self.lets(&ast.lets);
-        let clauses = self.clauses(ast, pattern);
-        lets?;
-        let root = Slot {
-            class: self.nodes[pattern].class,
-            comps: self.nodes[pattern].comps,
-            base: Base::Uint,
-            untyped: true,
-            unsized_: true,
-        };
-        let mut alts = Vec::new();
-        for (i, alt) in ast.alts.iter().enumerate() {
-            let last = i + 1 == ast.alts.len();
-            let profit = match &alt.guard {
-                ast::Guard::If(cond) => self.cond(cond, false),
-                ast::Guard::None if !last => {
-                    let text = "the alternatives behind this one are never reached";
-                    self.error(codes::ALTERNATIVES, alt.term.span, text);
-                    None
-                }
-                ast::Guard::Otherwise(span) if !last || i == 0 => {
-                    self.error(
-                        codes::ALTERNATIVES,
-                        *span,
-                        "`otherwise` stands on the last of several alternatives",
-                    );
-                    None
-                }
-                _ => None,
-            };
-            let term = self.term(&alt.term, root)?;
-            alts.push(Alt { term, profit });
-        }
-        if let (Some(profit), [alt]) = (&clauses.profit, alts.as_mut_slice()) {
-            alt.profit = Some(match alt.profit.take() {
-                Some(own) => Cond::And(vec![own, profit.clone()]),
-                None => profit.clone(),
-            });
-        } else if clauses.profit.is_some() {
-            self.error(
-                codes::ALTERNATIVES,
-                ast.span,
-                "with several alternatives each has its own `if`",
-            );
-        }
-        if !self.failed {
-            self.check_unused(ast);
-        }
-        self.finish(stamped, clauses, pattern, pattern_len, alts, before, (file_index, line))
-    }
-
-    fn check_unused(&mut self, ast: &ast::Rule) {
-        let unused = |s: &Self, name: &str| !s.used.contains_key(name);
-        let consts: Vec<(String, Span, &str)> = self
-            .vars
-            .iter()
-            .filter(|v| v.kind != VarKind::Value && unused(self, &v.name))
-            .map(|v| {
-                let what = if v.kind == VarKind::Const { "constant" } else { "operation" };
-                (v.name.clone(), v.span, what)
-            })
-            .collect();
-        for (name, span, what) in consts {
-            self.error(codes::UNUSED, span, format!("the {what} `{name}` is bound and never used"));
-        }
-        for l in &ast.lets {
-            if unused(self, &l.name.text) {
-                self.error(
-                    codes::UNUSED,
-                    l.name.span,
-                    format!("`let {}` is never used", l.name.text),
-                );
-            }
-        }
-    }
-
     /// Marks a use of a variable in a clause and gives it.
     pub fn use_var(&mut self, name: &ast::Name) -> Option<VarId> {
         *self.used.entry(name.text.clone()).or_default() += 1;
@@ -980,192 +771,6 @@ impl<'a> Resolver<'a> {
 
     pub fn swizzle_of(&mut self, letters: &ast::Name) -> Option<Vec<u8>> {
         self.swizzle(letters)
-    }
-
-    /// Turns classes into numbers, solves for the instances and checks what depends on them.
-    #[allow(clippy::too_many_arguments, reason = "the pieces of one rule, each used once")]
-    fn finish(
-        mut self,
-        stamped: &Stamped,
-        clauses: super::clauses::Clauses,
-        pattern: NodeId,
-        pattern_len: usize,
-        alts: Vec<Alt>,
-        before: Classes,
-        place: (usize, u32),
-    ) -> Option<Rule> {
-        let ast = &stamped.rule;
-        let mut all: Vec<usize> = self.nodes.iter().map(|n| n.class).collect();
-        all.extend(self.nodes.iter().filter_map(|n| match &n.kind {
-            NodeKind::Compute { bits, .. } => Some(*bits),
-            _ => None,
-        }));
-        all.extend(clauses.facts.iter().map(|f| f.bits));
-        let roots = self.classes.distinct(all);
-        let number = |s: &Self, class: usize| {
-            roots.iter().position(|r| *r == s.classes.find(class)).unwrap_or(0)
-        };
-        let instances = self.classes.solve(&roots);
-        if instances.is_empty() && !self.failed {
-            self.error(codes::NO_SIZE, ast.span, "no bit sizes satisfy this rule");
-        }
-        self.check_literals(&roots, &instances);
-        // What the pattern alone allows, by the classes that it has before anything else is known.
-        let mut reps: Vec<NodeId> = Vec::new();
-        for id in 0..pattern_len {
-            let class = before.find(self.nodes[id].class);
-            let open = before.fixed(class).is_none();
-            if open && !reps.iter().any(|r| before.find(self.nodes[*r].class) == class) {
-                reps.push(id);
-            }
-        }
-        let rep_classes: Vec<usize> = reps.iter().map(|r| self.nodes[*r].class).collect();
-        let possible = before.solve(&rep_classes);
-        let mut allowed: Vec<Vec<u8>> = instances
-            .iter()
-            .map(|bits| rep_classes.iter().map(|c| bits[number(&self, *c)]).collect())
-            .collect();
-        allowed.sort_unstable();
-        allowed.dedup();
-        if allowed.len() < instances.len() && !self.failed {
-            self.ambiguous(&roots, &instances, &rep_classes);
-        }
-        let size_test =
-            (allowed.len() < possible.len()).then_some(SizeTest { nodes: reps.clone(), allowed });
-        if self.failed {
-            return None;
-        }
-        let mut free_classes: Vec<ClassId> = Vec::new();
-        for id in 0..pattern_len {
-            let class = number(&self, self.nodes[id].class);
-            let varies = instances.iter().any(|i| i[class] != instances[0][class]);
-            if varies && !free_classes.contains(&class) {
-                free_classes.push(class);
-            }
-        }
-        let vars = self.vars.iter().map(|v| Var {
-            name: v.name.clone(),
-            kind: v.kind,
-            base: v.base,
-            class: number(&self, v.class),
-            comps: if v.whole {
-                Comps::Fixed(round_up(v.used))
-            } else {
-                self.classes.comps(v.comps)
-            },
-            whole: v.whole,
-            span: v.span,
-        });
-        let vars = vars.collect();
-        let nodes = self.nodes.iter().map(|n| Node {
-            kind: match &n.kind {
-                NodeKind::Compute { expr, args, bits } => NodeKind::Compute {
-                    expr: expr.clone(),
-                    args: args.clone(),
-                    bits: number(&self, *bits),
-                },
-                other => other.clone(),
-            },
-            swizzle: n.swizzle.clone(),
-            class: number(&self, n.class),
-            comps: self.classes.comps(n.comps),
-            span: n.span,
-        });
-        let nodes = nodes.collect();
-        let facts = clauses.facts.into_iter().map(|f| {
-            let bits = number(&self, f.bits);
-            FactUse { bits, ..f }
-        });
-        let facts = facts.collect();
-        let name = match stamped.bindings.as_slice() {
-            [] => ast.name.text.clone(),
-            list => {
-                let list: Vec<String> = list.iter().map(|(n, v)| format!("{n}={v}")).collect();
-                format!("{}[{}]", ast.name.text, list.join(","))
-            }
-        };
-        Some(Rule {
-            name,
-            base: ast.name.text.clone(),
-            doc: ast.doc.clone(),
-            file: place.0,
-            line: place.1,
-            span: ast.span,
-            group: clauses.group,
-            nodes,
-            pattern,
-            alts,
-            vars,
-            facts,
-            env: clauses.env,
-            licences: clauses.licences,
-            when: clauses.when,
-            classes: roots.len(),
-            instances,
-            size_test,
-            free_classes,
-            canonical: clauses.canonical,
-            ulps: clauses.ulps,
-            waive: clauses.waive,
-            allows: clauses.allows,
-            tests: clauses.tests,
-        })
-    }
-
-    fn check_literals(&mut self, roots: &[usize], instances: &[Vec<u8>]) {
-        let mut bad = Vec::new();
-        for draft in &self.nodes {
-            let NodeKind::Literal(value, base) = &draft.kind else { continue };
-            let class = self.classes.find(draft.class);
-            let Some(at) = roots.iter().position(|r| *r == class) else { continue };
-            let wrong = instances.iter().find_map(|bits| match value.encode(*base, bits[at]) {
-                Ok(_) => None,
-                Err(why) => Some((bits[at], why)),
-            });
-            if let Some((bits, why)) = wrong {
-                bad.push((draft.span, bits, why));
-            }
-        }
-        for (span, bits, why) in bad {
-            let d = Diagnostic::error(
-                codes::LITERAL,
-                self.file,
-                span,
-                format!("this literal is wrong at {bits} bits: {why}"),
-            );
-            self.report(d.help("annotate a variable with the size that is meant, as in `a:32`"));
-        }
-    }
-
-    fn ambiguous(&mut self, roots: &[usize], instances: &[Vec<u8>], reps: &[usize]) {
-        // A node whose class differs between two instances that agree on the pattern's classes.
-        let at =
-            |class: usize| roots.iter().position(|r| *r == self.classes.find(class)).unwrap_or(0);
-        let span = self.nodes.iter().rev().find_map(|n| {
-            let c = at(n.class);
-            let differs = instances.iter().enumerate().any(|(i, x)| {
-                instances[..i]
-                    .iter()
-                    .any(|y| reps.iter().all(|r| x[at(*r)] == y[at(*r)]) && x[c] != y[c])
-            });
-            differs.then_some(n.span)
-        });
-        let d = Diagnostic::error(
-            codes::AMBIGUOUS_SIZE,
-            self.file,
-            span.unwrap_or_default(),
-            "the pattern doesn't determine the size of this",
-        );
-        self.report(d.help("annotate it with a size, or use an op that fixes one"));
-    }
-}
-
-/// The smallest component count of the IR that is not below.
-fn round_up(n: u8) -> u8 {
-    match n {
-        0..=5 => n,
-        6..=8 => 8,
-        _ => 16,
     }
 }
 

@@ -1,0 +1,220 @@
+//! A rule as a whole: pattern, annotations, `let`s, clauses and alternatives, in the order in which they know of each other.
+
+use super::ast::{self, SizeExpr, TermKind};
+use super::classes;
+use super::codes;
+use super::expand::Stamped;
+use super::model::*;
+use super::resolve::{Binding, Resolver, Slot};
+use crate::diagnostics::Span;
+use crate::expr::Base;
+
+impl Resolver<'_> {
+    /// Resolves the rule. What is wrong with it is in the diagnostics; `None` if it can't be used.
+    pub(super) fn rule(mut self, stamped: &Stamped, file_index: usize, line: u32) -> Option<Rule> {
+        let ast = &stamped.rule;
+        let TermKind::Op { op, .. } = &ast.pattern.kind else {
+            match &ast.pattern.kind {
+                TermKind::Var(..) | TermKind::Const(..) | TermKind::Literal(_) => {
+                    self.error(codes::ROOT, ast.pattern.span, "the left side must be an operation");
+                }
+                _ => {
+                    let slot = self.open_slot(ast.pattern.span);
+                    self.term(&ast.pattern, slot);
+                }
+            }
+            return None;
+        };
+        if ast.pattern.swizzle.is_some() {
+            self.error(
+                codes::SWIZZLE,
+                op.span,
+                "the matched root is a whole instruction: it has no swizzle",
+            );
+        }
+        let root = self.open_slot(ast.pattern.span);
+        let pattern = self.term(&ast.pattern, root);
+        let before = self.classes.clone();
+        let pattern_len = self.nodes.len();
+        self.apply_notes();
+        self.in_pattern = false;
+        let pattern = pattern?;
+        let lets = self.lets(&ast.lets);
+        let clauses = self.clauses(ast, pattern);
+        lets?;
+        let root = Slot {
+            class: self.nodes[pattern].class,
+            comps: self.nodes[pattern].comps,
+            base: Base::Uint,
+            untyped: true,
+            unsized_: true,
+        };
+        let mut alts = Vec::new();
+        for (i, alt) in ast.alts.iter().enumerate() {
+            let last = i + 1 == ast.alts.len();
+            let profit = match &alt.guard {
+                ast::Guard::If(cond) => self.cond(cond, false),
+                ast::Guard::None if !last => {
+                    let text = "the alternatives behind this one are never reached";
+                    self.error(codes::ALTERNATIVES, alt.term.span, text);
+                    None
+                }
+                ast::Guard::Otherwise(span) if !last || i == 0 => {
+                    self.error(
+                        codes::ALTERNATIVES,
+                        *span,
+                        "`otherwise` stands on the last of several alternatives",
+                    );
+                    None
+                }
+                _ => None,
+            };
+            let term = self.term(&alt.term, root)?;
+            alts.push(Alt { term, profit });
+        }
+        if let (Some(profit), [alt]) = (&clauses.profit, alts.as_mut_slice()) {
+            alt.profit = Some(match alt.profit.take() {
+                Some(own) => Cond::And(vec![own, profit.clone()]),
+                None => profit.clone(),
+            });
+        } else if clauses.profit.is_some() {
+            self.error(
+                codes::ALTERNATIVES,
+                ast.span,
+                "with several alternatives each has its own `if`",
+            );
+        }
+        if !self.failed {
+            self.check_unused(ast);
+        }
+        self.finish(stamped, clauses, pattern, pattern_len, alts, before, (file_index, line))
+    }
+
+    fn lets(&mut self, lets: &[ast::Let]) -> Option<()> {
+        for l in lets {
+            let node = match &l.value {
+                ast::LetValue::Term(t) => {
+                    let slot = self.open_slot(t.span);
+                    self.term(t, slot)?
+                }
+                ast::LetValue::Expr(text) => {
+                    let (names, nodes) = self.constants_in(&text.text, text.span);
+                    let source = self.source(text);
+                    let (expr, bits) = self.typed(&source, &names, &nodes, text.span)?;
+                    let slot = self.open_slot(text.span);
+                    for node in &nodes {
+                        self.same_comps(self.nodes[*node].comps, slot.comps, text.span);
+                    }
+                    self.computed(expr, nodes, bits, slot, text.span)
+                }
+            };
+            if self.names.contains_key(&l.name.text) {
+                self.error(
+                    codes::REBOUND,
+                    l.name.span,
+                    format!("`{}` is bound twice", l.name.text),
+                );
+                return None;
+            }
+            self.names.insert(l.name.text.clone(), Binding::Let(node));
+        }
+        Some(())
+    }
+
+    /// Applies the annotations of variables.
+    fn apply_notes(&mut self) {
+        for (var, note) in std::mem::take(&mut self.notes) {
+            let (class, comps) = (self.vars[var].class, self.vars[var].comps);
+            let result = match &note.size {
+                SizeExpr::Bits(n) => {
+                    let set = classes::size_set(*n);
+                    if set == 0 {
+                        self.error(
+                            codes::SIZE_CONFLICT,
+                            note.span,
+                            format!("no value has {n} bits"),
+                        );
+                        continue;
+                    }
+                    self.classes.restrict(class, set, note.span)
+                }
+                SizeExpr::Base(base) => {
+                    let set = match base {
+                        ast::BaseWord::Int | ast::BaseWord::Uint => classes::ALL_SIZES,
+                        ast::BaseWord::Float => classes::FLOAT_SIZES,
+                        ast::BaseWord::Bool => classes::BOOL_SIZES,
+                    };
+                    self.classes.restrict(class, set, note.span)
+                }
+                SizeExpr::Var(factor, name) => {
+                    let of = match self.size_names.get(name) {
+                        Some(of) => *of,
+                        None => {
+                            let of = self.classes.size(classes::ALL_SIZES, note.span);
+                            self.size_names.insert(name.clone(), of);
+                            of
+                        }
+                    };
+                    if *factor == 1 {
+                        self.classes.unify(class, of)
+                    } else {
+                        self.classes.relate(class, *factor, of);
+                        Ok(())
+                    }
+                }
+                SizeExpr::Loop(_) => Ok(()),
+            };
+            if let Err(c) = result {
+                self.conflict(codes::SIZE_CONFLICT, note.span, "the bit size", c);
+            }
+            let count = match &note.count {
+                Some(ast::CountExpr::Number(n)) if matches!(n, 1..=5 | 8 | 16) => {
+                    self.classes.comp(Some(*n as u8), note.span)
+                }
+                Some(ast::CountExpr::Number(n)) => {
+                    self.error(
+                        codes::COMPS_CONFLICT,
+                        note.span,
+                        format!("no vector has {n} components"),
+                    );
+                    continue;
+                }
+                Some(ast::CountExpr::Var(name)) => match self.comp_names.get(name) {
+                    Some(c) => *c,
+                    None => {
+                        let c = self.classes.comp(None, note.span);
+                        self.comp_names.insert(name.clone(), c);
+                        c
+                    }
+                },
+                _ => continue,
+            };
+            self.same_comps(comps, count, note.span);
+        }
+    }
+
+    fn check_unused(&mut self, ast: &ast::Rule) {
+        let unused = |s: &Self, name: &str| !s.used.contains_key(name);
+        let consts: Vec<(String, Span, &str)> = self
+            .vars
+            .iter()
+            .filter(|v| v.kind != VarKind::Value && unused(self, &v.name))
+            .map(|v| {
+                let what = if v.kind == VarKind::Const { "constant" } else { "operation" };
+                (v.name.clone(), v.span, what)
+            })
+            .collect();
+        for (name, span, what) in consts {
+            self.error(codes::UNUSED, span, format!("the {what} `{name}` is bound and never used"));
+        }
+        for l in &ast.lets {
+            if unused(self, &l.name.text) {
+                self.error(
+                    codes::UNUSED,
+                    l.name.span,
+                    format!("`let {}` is never used", l.name.text),
+                );
+            }
+        }
+    }
+}
