@@ -36,13 +36,7 @@ enum Gives {
 /// Opcodes that move bits: the sources named share the class of the result.
 pub(super) fn moved_srcs(op: AluOp, srcs: usize) -> std::ops::Range<usize> {
     match op {
-        AluOp::MOV
-        | AluOp::VEC2
-        | AluOp::VEC3
-        | AluOp::VEC4
-        | AluOp::VEC5
-        | AluOp::VEC8
-        | AluOp::VEC16 => 0..srcs,
+        _ if op == AluOp::MOV || (AluOp::VEC2..=AluOp::VEC16).contains(&op) => 0..srcs,
         AluOp::BCSEL => 1..3,
         AluOp::VEC_EXTRACT2 | AluOp::VEC_EXTRACT3 | AluOp::VEC_EXTRACT4 => 0..1,
         AluOp::VEC_INSERT2 | AluOp::VEC_INSERT3 | AluOp::VEC_INSERT4 => 0..2,
