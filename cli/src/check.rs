@@ -36,10 +36,13 @@ pub struct Args {
     /// Seed of the inputs
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// Instructions after which a run is given up
+    #[arg(long, value_name = "N", default_value_t = FUEL)]
+    fuel: u64,
 }
 
-/// Instructions after which a run is given up.
-const FUEL: u64 = 1 << 26;
+/// Instructions after which a run is given up, if the command line doesn't say.
+const FUEL: u64 = 1 << 24;
 /// Inputs that `opt --check` tries.
 const FEW: u64 = 4;
 
@@ -99,6 +102,7 @@ fn compare_files(args: &Args) -> Result<Found, Trouble> {
     dispatch.entry = args.entry.clone();
     dispatch.subgroup_size = args.subgroup_size;
     dispatch.specs = args.reading.specs.clone();
+    dispatch.fuel = args.fuel;
     same_interface(&args.after, &before, &after, &dispatch)?;
     compare(&args.before, (&before, &after), &dispatch, args.seed, args.inputs)
 }
@@ -154,7 +158,6 @@ fn compare(
     for n in 0..inputs {
         let mut given = dispatch.clone();
         given.groups = [[1, 1, 1], [2, 1, 1], [2, 2, 1]][(n % 3) as usize];
-        given.fuel = FUEL;
         let seed = seed.wrapping_mul(0x1_0001).wrapping_add(n);
         let given = random_dispatch(before, &given, seed).map_err(|t| trap(file, &t))?;
         let first = match run_module(before, &given) {
@@ -214,7 +217,9 @@ pub fn trap(file: &str, trap: &Trap) -> Diagnostic {
 
 /// `opt --check`: both modules on a few inputs. Modules without a compute entry point can't be run.
 pub fn same(file: &str, before: &Module, after: &Module, seed: u64) -> Result<(), Trouble> {
-    let found = compare(file, (before, after), &Dispatch::default(), seed, FEW)?;
+    let mut dispatch = Dispatch::default();
+    dispatch.fuel = FUEL;
+    let found = compare(file, (before, after), &dispatch, seed, FEW)?;
     match found.difference {
         None => Ok(()),
         Some(difference) => {

@@ -5,6 +5,9 @@
 
 mod check;
 mod codes;
+mod eval;
+mod expand;
+mod explain_error;
 mod input;
 mod json;
 #[cfg(feature = "naga")]
@@ -16,11 +19,15 @@ mod output;
 mod parse;
 mod print;
 mod report;
+mod rulebook;
+mod run;
+mod simplify;
 mod stats;
 mod tables;
+mod term;
 
 use clap::{Parser, Subcommand};
-use report::Reporter;
+use report::{Exit, Reporter};
 use std::process::ExitCode;
 
 /// Optimise shaders, and look at what the optimiser does.
@@ -58,8 +65,14 @@ enum Command {
     Print(print::Args),
     /// Check that IR text parses and is valid
     Parse(parse::Args),
+    /// Run a compute shader on buffers
+    Run(run::Args),
+    /// Evaluate a term
+    Eval(eval::Args),
     /// Compare what two compute modules do
     Check(check::Args),
+    /// Rewrite a term by the rules
+    Simplify(simplify::Args),
     /// List the rewrite rules
     Rules(tables::RulesArgs),
     /// List the opcodes
@@ -68,9 +81,16 @@ enum Command {
     Intrinsics(tables::IntrinsicsArgs),
     /// List the passes
     Passes(tables::PassesArgs),
+    /// Show the code generated from tables and rules
+    Expand(expand::Args),
     /// Count the instructions of modules
     Stats(stats::Args),
+    /// Say what an error code means
+    ExplainError(explain_error::Args),
 }
+
+/// Stack of the thread that does the work: front ends and parsers recurse, to depths that they bound.
+const STACK: usize = 64 << 20;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -82,17 +102,33 @@ fn main() -> ExitCode {
             return ExitCode::from(code);
         }
     };
-    let mut reporter = Reporter::new(&cli.common);
-    let code = match cli.command {
-        Command::Opt(args) => opt::run(&args, &mut reporter),
-        Command::Print(args) => print::run(&args, &mut reporter),
-        Command::Parse(args) => parse::run(&args, &mut reporter),
-        Command::Check(args) => check::run(&args, &mut reporter),
-        Command::Rules(args) => tables::rules(&args, &mut reporter),
-        Command::Ops(args) => tables::ops(&args, &mut reporter),
-        Command::Intrinsics(args) => tables::intrinsics(&args, &mut reporter),
-        Command::Passes(args) => tables::passes(&args, &mut reporter),
-        Command::Stats(args) => stats::run(&args, &mut reporter),
-    };
-    ExitCode::from(code.number())
+    match std::thread::Builder::new().stack_size(STACK).spawn(move || run(cli)).map(|t| t.join()) {
+        Ok(Ok(exit)) => ExitCode::from(exit.number()),
+        // A panic has told of itself.
+        Ok(Err(_)) => ExitCode::from(Exit::Bug.number()),
+        Err(error) => {
+            eprintln!("error: can't start: {error}");
+            ExitCode::from(Exit::Limit.number())
+        }
+    }
+}
+
+fn run(cli: Cli) -> Exit {
+    let reporter = &mut Reporter::new(&cli.common);
+    match cli.command {
+        Command::Opt(args) => opt::run(&args, reporter),
+        Command::Print(args) => print::run(&args, reporter),
+        Command::Parse(args) => parse::run(&args, reporter),
+        Command::Run(args) => run::run(&args, reporter),
+        Command::Eval(args) => eval::run(&args, reporter),
+        Command::Check(args) => check::run(&args, reporter),
+        Command::Simplify(args) => simplify::run(&args, reporter),
+        Command::Rules(args) => tables::rules(&args, reporter),
+        Command::Ops(args) => tables::ops(&args, reporter),
+        Command::Intrinsics(args) => tables::intrinsics(&args, reporter),
+        Command::Passes(args) => tables::passes(&args, reporter),
+        Command::Expand(args) => expand::run(&args, reporter),
+        Command::Stats(args) => stats::run(&args, reporter),
+        Command::ExplainError(args) => explain_error::run(&args, reporter),
+    }
 }

@@ -1,7 +1,7 @@
 //! Running two modules on the same inputs and comparing what they write.
 
 use crate::rng::Rng;
-use deburr_eval::{Buffer, Dispatch, Outcome, Trap, run};
+use deburr_eval::{Buffer, BufferResult, Dispatch, Outcome, Trap, run};
 use deburr_ir_core::Module;
 
 /// How two runs compare.
@@ -53,13 +53,35 @@ pub fn inputs(seed: u64) -> Dispatch {
     let input: Vec<u8> = (0..words).flat_map(|_| (rng.edge(32) as u32).to_le_bytes()).collect();
     let mut dispatch = Dispatch::default();
     let buffer = |binding, bytes| Buffer { set: 0, binding, element: 0, bytes };
-    dispatch.buffers = vec![buffer(0, input), buffer(1, vec![0; words * 4])];
+    let outputs = (crate::generate::INVOCATIONS * crate::generate::OUTPUTS) as usize;
+    let counters = words.min(16);
+    dispatch.buffers =
+        vec![buffer(0, input), buffer(1, vec![0; outputs * 4]), buffer(2, vec![1; counters * 4])];
     dispatch.fuel = 2_000_000;
     dispatch
 }
 
+/// How far the words of a buffer may be off where licences were used: a bound for each word, as an absolute error.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tolerance {
+    /// Set and binding of the buffer.
+    pub buffer: (u32, u32),
+    /// For each 32-bit word of the buffer, read as a float, the largest difference.
+    pub words: Vec<f64>,
+}
+
 /// Runs both modules and compares the buffers bit for bit where the first run is clean.
 pub fn compare(before: &Module, after: &Module, dispatch: &Dispatch) -> Verdict {
+    compare_within(before, after, dispatch, None)
+}
+
+/// As [`compare`], but the words of one buffer may differ as far as is said.
+pub fn compare_within(
+    before: &Module,
+    after: &Module,
+    dispatch: &Dispatch,
+    tolerance: Option<&Tolerance>,
+) -> Verdict {
     let first = match run(before, dispatch) {
         Ok(outcome) => outcome,
         Err(trap) => return Verdict::Skipped(format!("before: {trap}")),
@@ -68,11 +90,46 @@ pub fn compare(before: &Module, after: &Module, dispatch: &Dispatch) -> Verdict 
         return Verdict::Skipped("control flow depends on a free value".into());
     }
     match run(after, dispatch) {
-        Ok(second) => compare_outcomes(&first, &second),
+        Ok(second) => match tolerance {
+            None => compare_outcomes(&first, &second),
+            Some(tolerance) => compare_floats(&first, &second, tolerance),
+        },
         Err(Trap::Fuel) => Verdict::Skipped("after: the fuel ran out".into()),
         // What ran before must run after.
         Err(trap) => Verdict::Trapped(trap),
     }
+}
+
+/// Compares one buffer word by word within the tolerance, as floats.
+fn compare_floats(first: &Outcome, second: &Outcome, tolerance: &Tolerance) -> Verdict {
+    let find = |outcome: &Outcome| {
+        let is_it = |b: &&BufferResult| (b.buffer.set, b.buffer.binding) == tolerance.buffer;
+        outcome.buffers.iter().find(is_it).cloned()
+    };
+    let (Some(a), Some(b)) = (find(first), find(second)) else {
+        return Verdict::Skipped("the buffer of the tolerance is not there".into());
+    };
+    let (mut compared, mut free) = (0, 0);
+    for (n, bound) in tolerance.words.iter().enumerate() {
+        let at = 4 * n;
+        if a.free[at..at + 4].contains(&true) {
+            free += 4;
+            continue;
+        }
+        compared += 4;
+        let word = |b: &BufferResult| {
+            let w = &b.buffer.bytes[at..at + 4];
+            u32::from_le_bytes([w[0], w[1], w[2], w[3]])
+        };
+        let (x, y) = (word(&a), word(&b));
+        let apart = (f64::from(f32::from_bits(x)) - f64::from(f32::from_bits(y))).abs();
+        // A NaN is never near.
+        if x != y && !(apart <= *bound) {
+            let buffer = tolerance.buffer;
+            return Verdict::Different(Difference { buffer, offset: at, before: x, after: y });
+        }
+    }
+    Verdict::Same { compared, free }
 }
 
 /// Compares the buffers of two runs.

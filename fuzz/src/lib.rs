@@ -3,9 +3,19 @@
 mod differ;
 mod dispatch;
 mod generate;
+mod histogram;
+mod licensed;
+mod reduce;
 mod rng;
+mod trial;
 
-pub use differ::{Difference, Verdict, compare, compare_outcomes, inputs};
+pub use differ::{
+    Difference, Tolerance, Verdict, compare, compare_outcomes, compare_within, inputs,
+};
 pub use dispatch::random_dispatch;
-pub use generate::{INVOCATIONS, Options, WORDS, program};
+pub use generate::{INVOCATIONS, OUTPUTS, Options, Term, TermKind, TermNode, WORDS, program};
+pub use histogram::{Histogram, INTRINSICS};
+pub use licensed::licensed_program;
+pub use reduce::reduce;
 pub use rng::Rng;
+pub use trial::{Culprit, Subject, Trial, bisect, explain, trial};

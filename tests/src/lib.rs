@@ -4,6 +4,13 @@
 
 pub mod accept;
 pub mod edits;
+pub mod faults;
 pub mod mutate;
 pub mod oracle;
 pub mod reference;
+pub mod terms;
+
+/// The book's guide for compiler writers: its examples compile and hold.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/book/compiler-writer.md")]
+pub struct CompilerWriterGuide;

@@ -1,9 +1,10 @@
 //! Passes keep what programs do: random programs before and after, bit for bit on clean components.
 //!
-//! `DEBURR_CASES` scales the number of programs.
+//! A failure prints the smallest program that shows it and the pass at fault. `DEBURR_CASES` scales the number of
+//! programs.
 
 use deburr_algebraic::Target;
-use deburr_fuzz::{Options as Programs, Verdict, compare, inputs, program};
+use deburr_fuzz::{Options as Programs, Subject, Trial, explain, inputs, program, trial};
 use deburr_ir_core::{Denorm, FloatEnv, Rounding};
 use deburr_passes::{DEFAULT, Options, PASSES, Pipeline};
 
@@ -17,6 +18,14 @@ fn differential(pipeline: &str, seeds: std::ops::Range<u64>) -> u64 {
     let passes = Pipeline::parse(pipeline).expect("the test names passes");
     let mut options = Options::default();
     options.validate = true;
+    let target = Target::generic("test");
+    let subject = Subject {
+        pipeline: &passes,
+        rules: deburr_ruleset::rules(),
+        target: &target,
+        options: &options,
+        fault: None,
+    };
     let mut changed = 0;
     let (mut compared, mut skipped) = (0u64, 0u64);
     for seed in seeds {
@@ -26,33 +35,22 @@ fn differential(pipeline: &str, seeds: std::ops::Range<u64>) -> u64 {
             programs.env = FloatEnv::uniform(Denorm::Flush, Rounding::Rtz);
         }
         let before = program(seed, &programs);
-        let mut after = before.clone();
-        let target = Target::generic("test");
-        if let Err(error) = passes.run(&mut after, deburr_ruleset::rules(), &target, &options) {
-            panic!("{pipeline}, seed {seed}: {error}\n{before}");
-        }
-        if before == after {
-            continue;
-        }
-        changed += 1;
-        for input in 0..2 {
-            match compare(&before, &after, &inputs(seed * 7 + input)) {
-                Verdict::Same { compared: bytes, .. } => compared += u64::from(bytes > 0),
-                Verdict::Skipped(_) => skipped += 1,
-                Verdict::Different(difference) => {
-                    panic!(
-                        "{pipeline}, seed {seed}, input {input}: {difference}\n{before}\n// after\n{after}"
-                    )
-                }
-                Verdict::Trapped(trap) => {
-                    panic!(
-                        "{pipeline}, seed {seed}, input {input}: {trap}\n{before}\n// after\n{after}"
-                    )
-                }
+        let dispatches = [0, 1].map(|n| inputs(seed * 7 + n));
+        match trial(&before, &dispatches, None, &subject) {
+            Trial::Unchanged => {}
+            Trial::Agreed { compared: good, skipped: bad } => {
+                changed += 1;
+                compared += u64::from(good);
+                skipped += u64::from(bad);
+            }
+            Trial::Failed(_) => {
+                let why = explain(&before, &dispatches, None, &subject);
+                panic!("{pipeline}, seed {seed}: {why}");
             }
         }
     }
     println!("{pipeline}: {changed} changed, {compared} runs compared, {skipped} skipped");
+    assert!(skipped * 50 <= compared + skipped, "{skipped} of {compared} comparisons were skipped");
     changed
 }
 

@@ -8,8 +8,8 @@ use super::raise::Raise;
 use super::types::{Class, ValueType};
 use crate::error::Error;
 use deburr_ir_core::{
-    AluOp, Block, Def, Flags, FormDir, Func, Function, Instr, InstrKind, InstrView, Outside,
-    SpirvForm, Swizzle,
+    AluOp, BaseType, Block, Def, Flags, FormDir, Func, Function, Instr, InstrKind, InstrView,
+    Outside, SpirvForm, Swizzle,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::Op;
@@ -254,10 +254,17 @@ impl<'w, 'm> Emit<'w, 'm> {
     fn wanted_class(&self, instr: Instr, n: usize) -> Class {
         let def = self.f.src(instr, n);
         match want(self.f, self.w.module, instr, n) {
+            Want::Result => self.class(instr.def()),
+            want => self.wanted(want, def),
+        }
+    }
+
+    /// The class of an operand that is not tied to the result.
+    pub fn wanted(&self, want: Want, def: Def) -> Class {
+        match want {
             Want::Class(class) => class,
             Want::Int => self.int_class(def),
-            Want::Result => self.class(instr.def()),
-            Want::Any => self.class(def),
+            Want::Result | Want::Any => self.class(def),
         }
     }
 
@@ -426,8 +433,16 @@ impl<'w, 'm> Emit<'w, 'm> {
         let mut operands = Vec::new();
         for &n in form_args(form, f.srcs(instr).len()) {
             let n = usize::from(n);
-            let comps = info.src_comps(n, ty.comps);
             let src = f.srcs(instr)[n];
+            let mut comps = info.src_comps(n, ty.comps);
+            // The range of a bit field is one for all components.
+            if form.name.starts_with("BitField") && info.inputs[n].base == BaseType::Int && n > 0 {
+                let first = src.swizzle().get(0);
+                if src.swizzle().iter(comps).any(|c| c != first) {
+                    return Err(Error::unsupported("bit fields of several ranges"));
+                }
+                comps = 1;
+            }
             let class = match alu_want(f, instr, op, n) {
                 Want::Class(class) => class,
                 Want::Int => self.int_class(src.def()),

@@ -7,7 +7,8 @@
 
 use super::types::Class;
 use deburr_ir_core::{
-    AluOp, BaseType, Def, Function, Instr, InstrKind, InstrView, Intrinsic, Module, TypeData, User,
+    AluOp, BaseType, Def, Function, Index, Instr, InstrKind, InstrView, Intrinsic, Module, TexInfo,
+    TexOp, TexSrc, TypeData, User,
 };
 
 /// What a source of an instruction must be.
@@ -164,19 +165,30 @@ fn pointee_class(f: &Function, module: &Module, instr: Instr, n: usize) -> Optio
 fn intrinsic_class(f: &Function, module: &Module, instr: Instr, op: Intrinsic) -> Option<Class> {
     match op {
         Intrinsic::LOAD_PARAM => {
-            let n = f.index(instr, deburr_ir_core::Index::PARAM_IDX)? as usize;
+            let n = f.index(instr, Index::PARAM_IDX)? as usize;
             scalar_class(module, f.params.get(n)?.ty)
         }
         Intrinsic::LOAD_SPEC_CONSTANT => {
-            let n = f.index(instr, deburr_ir_core::Index::SPEC_CONSTANT)? as usize;
+            let n = f.index(instr, Index::SPEC_CONSTANT)? as usize;
             scalar_class(module, module.spec_consts.get(n)?.ty)
         }
-        Intrinsic::DEREF_BUFFER_ARRAY_LENGTH => Some(Class::Uint),
+        Intrinsic::DEREF_BUFFER_ARRAY_LENGTH
+        | Intrinsic::IMAGE_DEREF_SIZE
+        | Intrinsic::IMAGE_DEREF_SAMPLES
+        | Intrinsic::IMAGE_DEREF_FORMAT
+        | Intrinsic::IMAGE_DEREF_ORDER => Some(Class::Uint),
+        _ if f.index(instr, Index::REDUCTION_OP).is_some_and(reduces_floats) => Some(Class::Float),
         _ if f.srcs(instr).first().is_some_and(|s| f.kind(s.def().instr()) == InstrKind::Deref) => {
             pointee_class(f, module, instr, 0)
         }
         _ => None,
     }
+}
+
+/// Whether a value of the index `reduction_op` combines floats.
+fn reduces_floats(op: u32) -> bool {
+    use deburr_ir_core::index::reduction_op as op_of;
+    [op_of::FADD, op_of::FMUL, op_of::FMIN, op_of::FMAX].contains(&op)
 }
 
 /// What source `n` of an intrinsic must be.
@@ -259,11 +271,36 @@ pub(super) fn want(f: &Function, module: &Module, instr: Instr, n: usize) -> Wan
             Some(class) => Want::Class(class),
             None => Want::Any,
         },
-        InstrView::Tex(_)
-        | InstrView::Deref(_)
+        InstrView::Tex(info) => tex_want(info, n),
+        InstrView::Deref(_)
         | InstrView::LoadConst(_)
         | InstrView::Undef
         | InstrView::ParallelCopy => Want::Any,
+    }
+}
+
+/// What source `n` of a texture operation must be.
+pub(super) fn tex_want(info: &TexInfo, n: usize) -> Want {
+    let by_number = matches!(
+        info.op,
+        TexOp::Txf | TexOp::TxfMs | TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples
+    );
+    match info.srcs[n] {
+        TexSrc::TextureDeref | TexSrc::SamplerDeref => Want::Any,
+        TexSrc::Coord | TexSrc::Lod if by_number => Want::Int,
+        TexSrc::Offset
+        | TexSrc::MsIndex
+        | TexSrc::TextureOffset
+        | TexSrc::SamplerOffset
+        | TexSrc::Offsets => Want::Int,
+        TexSrc::Coord
+        | TexSrc::Lod
+        | TexSrc::Projector
+        | TexSrc::Comparator
+        | TexSrc::Bias
+        | TexSrc::MinLod
+        | TexSrc::Ddx
+        | TexSrc::Ddy => Want::Class(Class::Float),
     }
 }
 

@@ -401,12 +401,6 @@ impl Emit<'_, '_> {
         Ok(id)
     }
 
-    // ---- what is still to come ----------------------------------------------------------------------
-
-    pub(super) fn tex(&mut self, _instr: Instr) -> Result<(), Error> {
-        Err(Error::unsupported("texture operations can't be written yet"))
-    }
-
     /// Operands outside the domain of a division: any value is right there, so the divisor becomes 1.
     pub(super) fn guard(
         &mut self,

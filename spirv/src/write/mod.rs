@@ -10,6 +10,7 @@ mod infer;
 mod memory;
 mod out;
 mod raise;
+mod tex;
 mod types;
 
 use crate::error::Error;

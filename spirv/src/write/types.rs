@@ -32,6 +32,7 @@ pub(super) enum TypeKey {
     Void,
     Value(ValueType),
     Matrix(u32, u8),
+    SampledImage(u32),
     Pointer(StorageClass, u32, u32),
     Function(Vec<u32>),
     Pair(u32, u32),
@@ -208,9 +209,7 @@ impl Writer<'_> {
             }
             TypeData::SampledImage { image } => {
                 let image = self.part(*image)?;
-                let id = self.id();
-                self.globals.op(Op::TypeSampledImage, &[id, image]);
-                id
+                self.sampled_image_type(image)
             }
             TypeData::Sampler => self.opaque(Op::TypeSampler),
             TypeData::AccelerationStructure => self.opaque(Op::TypeAccelerationStructureKHR),
@@ -229,6 +228,12 @@ impl Writer<'_> {
             }
         };
         Ok(id)
+    }
+
+    pub(super) fn sampled_image_type(&mut self, image: u32) -> u32 {
+        self.type_once(TypeKey::SampledImage(image), |w, id| {
+            w.globals.op(Op::TypeSampledImage, &[id, image]);
+        })
     }
 
     fn opaque(&mut self, op: Op) -> u32 {

@@ -6,12 +6,16 @@
 //!
 //! A new line is a file `a_N.rs` with `pub fn run(&Args) -> Outcome` and a row in [`LINES`].
 
+pub mod a_1;
 pub mod a_2;
 pub mod a_3;
 pub mod a_4;
+pub mod a_5;
 pub mod a_5_edits;
 pub mod a_6;
 pub mod a_7;
+pub mod a_8;
+mod clone;
 pub mod corpus;
 
 use std::fmt;
@@ -87,12 +91,15 @@ pub struct Line {
 
 /// Every acceptance line, in order.
 pub const LINES: &[Line] = &[
+    Line { name: "accept_a_1", run: a_1::run },
     Line { name: "accept_a_2", run: a_2::run },
     Line { name: "accept_a_3", run: a_3::run },
     Line { name: "accept_a_4", run: a_4::run },
+    Line { name: "accept_a_5", run: a_5::run },
     Line { name: "accept_a_5_edits", run: a_5_edits::run },
     Line { name: "accept_a_6", run: a_6::run },
     Line { name: "accept_a_7", run: a_7::run },
+    Line { name: "accept_a_8", run: a_8::run },
 ];
 
 /// The text that a line prints: list first, so that the verdict is the last thing on the screen.

@@ -4,20 +4,37 @@
 //! size and component count are drawn from those in scope, opcodes from the whole table; control flow nests, loops end
 //! by a counter, helper functions return early, locals and shared memory are stored and loaded. Every word written
 //! depends on the input.
+//!
+//! Half of the programs are grown from what passes look for: shapes of code that one of them changes, and the left
+//! sides of rewrite rules, as they are or with one perturbation.
+//!
+//! This file has the program around it and straight-line code; [`flow`] has control flow, [`memory`] memory and other
+//! invocations, [`grow`] the shapes of the passes, [`term`] those of the rules.
+
+mod flow;
+mod grow;
+mod memory;
+pub(crate) mod term;
+
+pub use term::{Term, TermKind, TermNode};
 
 use crate::rng::Rng;
 use deburr_ir_core::fold::fold_info;
 use deburr_ir_core::{
     ALU_INFO, AluInfo, AluOp, AluSrc, AluType, ArrayLen, BaseType, Builder, Constant, Cursor,
-    Decoration, Def, Denorm, DerefKind, EntryPoint, ExecutionMode, Flags, FloatEnv, Func, Function,
-    Index, InstrInit, JumpKind, Member, ModeArg, Modes, Module, Param, Rounding, Shape, Stage,
-    StructType, Swizzle, Type, TypeData, Var, Variable, index,
+    Decoration, Def, Denorm, EntryPoint, ExecutionMode, Flags, FloatEnv, Func, Function, Index,
+    Intrinsic, JumpKind, Member, ModeArg, Modes, Module, Param, Rounding, Shape, SpecConstant,
+    SpecValue, Stage, StructType, Swizzle, Type, TypeData, Var, Variable,
 };
+pub(crate) use memory::word_pointer;
+use std::sync::Arc;
 
 /// Invocations of the generated workgroup.
 pub const INVOCATIONS: u32 = 4;
-/// Words that each invocation reads, and writes.
+/// Words that each invocation reads.
 pub const WORDS: u32 = 8;
+/// Words that each invocation writes.
+pub const OUTPUTS: u32 = 16;
 
 /// What programs to make.
 #[derive(Clone, Debug)]
@@ -31,6 +48,10 @@ pub struct Options {
     pub env: FloatEnv,
     /// Depth to which control flow nests.
     pub depth: u32,
+    /// Let seeds of odd numbers grow from what passes look for.
+    pub grow: bool,
+    /// Left sides of rewrite rules to grow from.
+    pub terms: Arc<[Term]>,
 }
 
 impl Default for Options {
@@ -40,6 +61,8 @@ impl Default for Options {
             licences: false,
             env: FloatEnv::uniform(Denorm::Keep, Rounding::Rte),
             depth: 4,
+            grow: true,
+            terms: Arc::new([]),
         }
     }
 }
@@ -105,42 +128,57 @@ pub fn program(seed: u64, options: &Options) -> Module {
     });
     let shared = m.add_var(Variable::new("tile", Modes::SHARED, array));
     m.add_var(Variable::new("unused", Modes::PRIVATE, types.word));
+    let counters = buffer(&mut m, &types, "counters", 2);
+    m.spec_consts.push(SpecConstant {
+        name: "spec".into(),
+        ty: types.word,
+        value: SpecValue::Scalar { id: Some(0), default: 3 },
+        decorations: Vec::new(),
+    });
     let scratch = m.add_var(Variable {
         init: Some(Constant::Bits(vec![7])),
         ..Variable::new("scratch", Modes::PRIVATE, types.word)
     });
+    let grown = options.grow && seed % 2 == 1;
     let mut rng = Rng::new(seed);
     let mut helpers = Vec::new();
     for n in 0..rng.below(3) {
-        let f = Maker::new(&mut rng, options, types, &[]).helper(n);
+        let f = Maker::new(&mut rng, options, types, &[], grown).helper(n);
         helpers.push(m.add_function(f));
     }
-    let vars = Vars { input, output, id, shared, array, scratch };
-    let main = Maker::new(&mut rng, options, types, &helpers).main(&vars);
+    let vars = Vars { input, output, counters, id, shared, array, scratch };
+    let main = Maker::new(&mut rng, options, types, &helpers, grown).main(&vars);
     let main = m.add_function(main);
+    entry_point(&mut m, main, id);
+    m
+}
+
+/// Makes the function the module's compute shader.
+pub(crate) fn entry_point(m: &mut Module, function: Func, id: Var) {
     let size = [INVOCATIONS, 1, 1].map(ModeArg::Literal).to_vec();
     m.entry_points.push(EntryPoint {
         stage: Stage::Compute,
         name: "main".into(),
-        function: main,
+        function,
         modes: vec![ExecutionMode { name: "LocalSize".into(), args: size }],
         interface: vec![id],
     });
-    m
 }
 
 /// Types that the programs use.
 #[derive(Clone, Copy)]
-struct Types {
-    word: Type,
+pub(crate) struct Types {
+    pub(crate) word: Type,
     words: Type,
     block: Type,
     pair: Type,
     vector: Type,
+    /// Four words, in memory of the function.
+    row: Type,
 }
 
 impl Types {
-    fn new(m: &mut Module) -> Self {
+    pub(crate) fn new(m: &mut Module) -> Self {
         let word = m.types.int(32, false);
         let words =
             m.types.intern(TypeData::Array { elem: word, len: ArrayLen::Runtime, stride: 4 });
@@ -163,20 +201,26 @@ impl Types {
             members: vec![member("a", word, None), member("v", vector, None)],
             decorations: Vec::new(),
         }));
-        Types { word, words, block, pair, vector }
+        let row = m.types.intern(TypeData::Array {
+            elem: word,
+            len: ArrayLen::Const(memory::ROW),
+            stride: 0,
+        });
+        Types { word, words, block, pair, vector, row }
     }
 }
 
 struct Vars {
     input: Var,
     output: Var,
+    counters: Var,
     id: Var,
     shared: Var,
     array: Type,
     scratch: Var,
 }
 
-fn buffer(m: &mut Module, types: &Types, name: &str, binding: u32) -> Var {
+pub(crate) fn buffer(m: &mut Module, types: &Types, name: &str, binding: u32) -> Var {
     m.add_var(Variable {
         binding: Some((0, binding)),
         ..Variable::new(name, Modes::SSBO, types.block)
@@ -194,12 +238,20 @@ struct Maker<'a> {
     pool: Vec<Value>,
     /// Instructions still to be made.
     budget: i64,
-    /// Locals: words, a pair and an array.
+    /// Locals: two words, two pairs and an array.
     locals: Vec<Var>,
+    /// Whether it grows from what passes look for.
+    grown: bool,
 }
 
 impl<'a> Maker<'a> {
-    fn new(rng: &'a mut Rng, options: &'a Options, types: Types, helpers: &'a [Func]) -> Self {
+    fn new(
+        rng: &'a mut Rng,
+        options: &'a Options,
+        types: Types,
+        helpers: &'a [Func],
+        grown: bool,
+    ) -> Self {
         let mut f = Function::new("main");
         f.float_env = options.env;
         let cursor = Cursor::BlockEnd(f.start_block());
@@ -214,6 +266,7 @@ impl<'a> Maker<'a> {
             pool: Vec::new(),
             budget,
             locals: Vec::new(),
+            grown,
         }
     }
 
@@ -239,32 +292,6 @@ impl<'a> Maker<'a> {
         self.pool.push(Value { def, bits, comps, depends, may });
     }
 
-    fn make_locals(&mut self) {
-        for (name, ty) in [("x", self.types.word), ("y", self.types.word), ("p", self.types.pair)] {
-            self.locals.push(self.f.add_local(Variable::new(name, Modes::FUNCTION, ty)));
-        }
-        let words: Vec<Def> =
-            self.pool.iter().filter(|v| v.bits == 32 && v.comps == 1).map(|v| v.def).collect();
-        for n in 0..2 {
-            let value = words[self.rng.below(words.len())];
-            let (var, ty) = (self.locals[n], self.types.word);
-            self.build(|b| {
-                let p = b.deref_var(var, Modes::FUNCTION, ty);
-                b.store_deref(p, value, &[(Index::WRITE_MASK, 1)]);
-            });
-        }
-        let (a, v) = (words[self.rng.below(words.len())], words[self.rng.below(words.len())]);
-        let (var, types) = (self.locals[2], self.types);
-        self.build(|b| {
-            let p = b.deref_var(var, Modes::FUNCTION, types.pair);
-            let first = b.deref_step(DerefKind::Struct(0), p, None, types.word);
-            b.store_deref(first, a, &[(Index::WRITE_MASK, 1)]);
-            let second = b.deref_step(DerefKind::Struct(1), p, None, types.vector);
-            let vector = b.vec(&[v, a, v]);
-            b.store_deref(second, vector, &[(Index::WRITE_MASK, 7)]);
-        });
-    }
-
     /// A helper: two words in, a word out, with an early return.
     fn helper(mut self, n: usize) -> Function {
         self.f.name = format!("helper{n}");
@@ -280,6 +307,10 @@ impl<'a> Maker<'a> {
         }
         self.make_locals();
         self.statements(1);
+        if self.grown && self.rng.one_in(2) {
+            self.loop_with_return();
+            self.statements(2);
+        }
         let condition = self.condition();
         let early = self.word(true);
         let parts = self.build(|b| {
@@ -314,6 +345,7 @@ impl<'a> Maker<'a> {
         }
         self.add_free(index, false, Freedom::default());
         self.make_locals();
+        self.spec_constant();
         let rounds = 2 + self.rng.below(3);
         for _ in 0..rounds {
             self.statements(0);
@@ -323,50 +355,54 @@ impl<'a> Maker<'a> {
             if self.rng.one_in(3) {
                 self.through_private(vars);
             }
-        }
-        let outputs: Vec<Def> = (0..WORDS).map(|_| self.word(true)).collect();
-        let output = vars.output;
-        self.build(|b| {
-            let eight = b.imm_u32(WORDS);
-            let base = b.imul(index, eight);
-            for (n, value) in outputs.into_iter().enumerate() {
-                let pointer = word_pointer(b, types, output, base, n as u32);
-                b.store_deref(pointer, value, &[(Index::WRITE_MASK, 1)]);
+            if self.rng.one_in(3) {
+                self.atomic(vars, index);
             }
+            if self.rng.one_in(3) {
+                self.subgroup();
+            }
+        }
+        let output = vars.output;
+        let base = self.build(|b| {
+            let stride = b.imm_u32(OUTPUTS);
+            b.imul(index, stride)
         });
+        for n in 0..OUTPUTS {
+            // Whoever stops early has written some words already.
+            if n == OUTPUTS / 2 && self.rng.one_in(8) {
+                let condition = self.condition();
+                let jump = if self.rng.one_in(2) { JumpKind::Halt } else { JumpKind::Return };
+                let parts = self.f.insert_if(self.cursor, condition);
+                self.f.add_jump(parts.then_block, jump, None);
+                self.cursor = Cursor::BlockEnd(parts.after);
+            }
+            let value = self.output_word();
+            self.build(|b| {
+                let pointer = word_pointer(b, types, output, base, n);
+                b.store_deref(pointer, value, &[(Index::WRITE_MASK, 1)]);
+            });
+        }
         self.f
     }
 
-    /// Stores a word to shared memory, waits, and loads a neighbour's.
-    fn through_shared(&mut self, vars: &Vars, index: Def) {
-        let value = self.word(true);
-        let (shared, array, word) = (vars.shared, vars.array, self.types.word);
-        let loaded = self.build(|b| {
-            let p = b.deref_var(shared, Modes::SHARED, array);
-            let own = b.deref_step(DerefKind::Array, p, Some(index), word);
-            b.store_deref(own, value, &[(Index::WRITE_MASK, 1)]);
-            barrier(b);
-            let one = b.imm_u32(1);
-            let next = b.ixor(index, one);
-            let other = b.deref_step(DerefKind::Array, p, Some(next), word);
-            let loaded = b.load_deref(1, 32, other, &[]);
-            barrier(b);
-            loaded
+    /// A word to write: of any value, in all its bits now and then.
+    fn output_word(&mut self) -> Def {
+        let all: Vec<Value> = self.pool.iter().filter(|v| v.depends).copied().collect();
+        let n = all.len();
+        let recent = n - 1 - self.rng.below(n.min(12));
+        let value = all[if self.rng.one_in(2) { recent } else { self.rng.below(n) }];
+        let comp = self.rng.below(value.comps.into()) as u8;
+        let high = value.bits == 64 && self.rng.one_in(2);
+        let part = self.build(|b| {
+            let part = b.channel(value.def, comp);
+            if high {
+                let half = b.imm_u32(32);
+                b.ushr(part, half)
+            } else {
+                part
+            }
         });
-        self.add(loaded, true);
-    }
-
-    fn through_private(&mut self, vars: &Vars) {
-        let value = self.word(true);
-        let (scratch, word) = (vars.scratch, self.types.word);
-        let loaded = self.build(|b| {
-            let p = b.deref_var(scratch, Modes::PRIVATE, word);
-            let before = b.load_deref(1, 32, p, &[]);
-            b.store_deref(p, value, &[(Index::WRITE_MASK, 1)]);
-            let after = b.load_deref(1, 32, p, &[]);
-            b.iadd(before, after)
-        });
-        self.add(loaded, true);
+        self.resized(part, 32)
     }
 
     // ---- values -------------------------------------------------------------------------------------
@@ -456,6 +492,10 @@ impl<'a> Maker<'a> {
             }
             self.budget -= 1;
             let deep = depth >= self.options.depth;
+            if self.grown && self.rng.one_in(3) {
+                self.grown_statement(depth);
+                continue;
+            }
             match self.rng.below(20) {
                 0..=12 => self.alu(),
                 13 => self.local(),
@@ -484,12 +524,9 @@ impl<'a> Maker<'a> {
         } else {
             info.output.comps
         };
-        let mut srcs = Vec::new();
-        let mut depends = false;
         // Now and then something to fold.
         let constants = self.rng.one_in(12);
-        let mut may = freedom(self.rng, info, width, comps, &self.options.env);
-        let moves = op == AluOp::MOV || info.name.starts_with("vec") || info.name.ends_with("csel");
+        let mut srcs = Vec::new();
         for (n, ty) in info.inputs.iter().enumerate() {
             let bits = if ty.bits == 0 { width } else { ty.bits };
             let need = info.src_comps(n, comps);
@@ -498,13 +535,9 @@ impl<'a> Maker<'a> {
             } else {
                 self.value(bits, n == 0)
             };
-            depends |= value.depends;
-            may.free |= value.may.free || value.may.nan && ty.base != BaseType::Float && !moves;
-            may.nan |= value.may.nan
-                && (moves || ty.base == BaseType::Float && info.output.base == BaseType::Float);
             let lanes: Vec<u8> =
                 (0..need).map(|_| self.rng.below(value.comps.into()) as u8).collect();
-            srcs.push(AluSrc { def: value.def, swizzle: Swizzle::new(&lanes) });
+            srcs.push((value, Swizzle::new(&lanes)));
         }
         let float = info.props.contains(deburr_ir_core::AluProps::FLOAT);
         let licences = if self.options.licences && float {
@@ -512,75 +545,41 @@ impl<'a> Maker<'a> {
         } else {
             Flags::empty()
         };
-        let instr = self.build(|b| b.alu_instr(op, comps, &srcs));
-        self.f.set_flags(instr, licences);
-        self.add_free(instr.def(), depends, may);
+        let value = self.emit(op, comps, &srcs, licences);
+        self.pool.push(value);
     }
 
-    /// A store to and a load from a local.
-    fn local(&mut self) {
-        let value = self.word(true);
-        let (slot, kind) = (self.rng.below(3), self.rng.below(3));
-        let (var, types) = (self.locals[slot], self.types);
-        let loaded = self.build(|b| {
-            if slot < 2 {
-                let p = b.deref_var(var, Modes::FUNCTION, types.word);
-                let before = b.load_deref(1, 32, p, &[]);
-                if kind > 0 {
-                    b.store_deref(p, value, &[(Index::WRITE_MASK, 1)]);
-                }
-                return before;
-            }
-            let p = b.deref_var(var, Modes::FUNCTION, types.pair);
-            if kind == 0 {
-                let first = b.deref_step(DerefKind::Struct(0), p, None, types.word);
-                let before = b.load_deref(1, 32, first, &[]);
-                b.store_deref(first, value, &[(Index::WRITE_MASK, 1)]);
-                return before;
-            }
-            let second = b.deref_step(DerefKind::Struct(1), p, None, types.vector);
-            if kind == 1 {
-                let one = b.imm_u32(1);
-                let part = b.deref_step(DerefKind::Array, second, Some(one), types.word);
-                b.store_deref(part, value, &[(Index::WRITE_MASK, 1)]);
-            }
-            b.load_deref(3, 32, second, &[])
-        });
-        self.add(loaded, true);
-    }
-
-    /// A move or vector of what is there, an undef, a constant.
-    fn copy(&mut self) {
-        match self.rng.below(4) {
-            0 => {
-                let bits = *self.rng.pick(&[1u8, 8, 16, 32, 64]);
-                let comps = *self.rng.pick(&[1u8, 2, 3, 4, 5, 8, 16]);
-                let value = self.constant(bits, comps);
-                self.pool.push(value);
-            }
-            1 => {
-                let bits = *self.rng.pick(&[1u8, 8, 16, 32, 64]);
-                let value = self.value(bits, true);
-                let comps = *self.rng.pick(&[1u8, 2, 3, 4]);
-                let lanes: Vec<u8> =
-                    (0..comps).map(|_| self.rng.below(value.comps.into()) as u8).collect();
-                let def = self.build(|b| {
-                    b.alu_instr(AluOp::MOV, comps, &[AluSrc::swizzled(value.def, &lanes)]).def()
-                });
-                self.add(def, value.depends);
-            }
-            _ => {
-                let bits = *self.rng.pick(&[1u8, 8, 16, 32, 64]);
-                let comps = *self.rng.pick(&[2usize, 3, 4]);
-                let parts: Vec<Value> = (0..comps).map(|_| self.value(bits, true)).collect();
-                let srcs: Vec<AluSrc> = parts
-                    .iter()
-                    .map(|v| AluSrc::comp(v.def, self.rng.below(v.comps.into()) as u8))
-                    .collect();
-                let def = self.build(|b| b.vec_of(&srcs));
-                self.add(def, true);
-            }
+    /// An ALU instruction on operands of the right sizes, with what may be free of it worked out.
+    fn emit(&mut self, op: AluOp, comps: u8, srcs: &[(Value, Swizzle)], flags: Flags) -> Value {
+        let info = op.builtin().expect("programs use the built-in table");
+        let sized = info.inputs.iter().zip(srcs).find(|(ty, _)| ty.bits == 0);
+        let width = sized.map_or(0, |(_, (v, _))| v.bits);
+        let moves = op == AluOp::MOV || info.name.starts_with("vec") || info.name.ends_with("csel");
+        let mut may = freedom(self.rng, info, width, comps, &self.options.env);
+        may.free |= flags.intersects(Flags::PROMISES);
+        let mut depends = false;
+        for (ty, (value, _)) in info.inputs.iter().zip(srcs) {
+            depends |= value.depends;
+            may.free |= value.may.free || value.may.nan && ty.base != BaseType::Float && !moves;
+            may.nan |= value.may.nan
+                && (moves || ty.base == BaseType::Float && info.output.base == BaseType::Float);
         }
+        let srcs: Vec<AluSrc> =
+            srcs.iter().map(|&(v, swizzle)| AluSrc { def: v.def, swizzle }).collect();
+        let instr = self.build(|b| b.alu_instr(op, comps, &srcs));
+        self.f.set_flags(instr, flags);
+        let def = instr.def();
+        Value { def, bits: self.f.bits(def), comps: self.f.comps(def), depends, may }
+    }
+
+    /// The pipeline's constant: 3 unless it is given another value.
+    fn spec_constant(&mut self) {
+        let word = Shape::new(1, 32).expect("a word");
+        let def = self.build(|b| {
+            b.intrinsic_with(Intrinsic::LOAD_SPEC_CONSTANT, word, &[], &[(Index::SPEC_CONSTANT, 0)])
+                .def()
+        });
+        self.add_free(def, false, Freedom::default());
     }
 
     fn condition(&mut self) -> Def {
@@ -588,163 +587,4 @@ impl<'a> Maker<'a> {
         let comp = self.rng.below(value.comps.into()) as u8;
         self.build(|b| b.channel(value.def, comp))
     }
-
-    /// Runs `inside` with the cursor in a block; what it adds to the pool goes out of scope again.
-    fn scope(&mut self, at: Cursor, inside: impl FnOnce(&mut Self)) -> deburr_ir_core::Block {
-        let mark = self.pool.len();
-        self.cursor = at;
-        inside(self);
-        let end = self.b().block();
-        self.pool.truncate(mark);
-        end
-    }
-
-    fn branch(&mut self, depth: u32) {
-        let condition = self.condition();
-        let parts = self.f.insert_if(self.cursor, condition);
-        let mut ends = [parts.then_block, parts.else_block];
-        let mut merged: [Vec<Value>; 2] = [Vec::new(), Vec::new()];
-        let shapes: Vec<u8> =
-            (0..self.rng.below(3)).map(|_| *self.rng.pick(&[1u8, 32, 32, 64])).collect();
-        for (n, block) in [parts.then_block, parts.else_block].into_iter().enumerate() {
-            let skip = self.rng.one_in(3);
-            let mut values = Vec::new();
-            ends[n] = self.scope(Cursor::BlockEnd(block), |maker| {
-                if !skip {
-                    maker.statements(depth + 1);
-                }
-                for &bits in &shapes {
-                    let value = maker.value(bits, true);
-                    let comp = maker.rng.below(value.comps.into()) as u8;
-                    let def = maker.build(|b| b.channel(value.def, comp));
-                    values.push(Value { def, comps: 1, ..value });
-                }
-            });
-            merged[n] = values;
-        }
-        self.cursor = Cursor::AfterPhis(parts.after);
-        for (n, &bits) in shapes.iter().enumerate() {
-            let srcs = [(ends[0], merged[0][n].def), (ends[1], merged[1][n].def)];
-            let shape = Shape::new(1, bits).expect("a scalar");
-            let def = self.build(|b| b.phi(parts.after, shape, &srcs));
-            self.add(def, true);
-        }
-        self.cursor = Cursor::BlockEnd(parts.after);
-    }
-
-    /// `for i in 0..n` with a value carried round, and sometimes a `continue` or `break` inside.
-    fn counted_loop(&mut self, depth: u32) {
-        let trips = 1 + self.rng.below(4) as u32;
-        let start = self.word(true);
-        let (zero, limit, one) = self.build(|b| (b.imm_u32(0), b.imm_u32(trips), b.imm_u32(1)));
-        let before = self.b().block();
-        let parts = self.f.insert_loop(self.cursor);
-        let before = if self.f.preds(parts.body).contains(&before) {
-            before
-        } else {
-            self.f.preds(parts.body)[0]
-        };
-        let word = Shape::new(1, 32).expect("a word");
-        let phi = |f: &mut Function, init: Def| {
-            let phi = f.create(InstrInit::Phi(&[before]), word, &[init]);
-            f.insert(phi, Cursor::AfterPhis(parts.body));
-            phi
-        };
-        let counter = phi(&mut self.f, zero);
-        let carried = phi(&mut self.f, start);
-        let mark = self.pool.len();
-        self.cursor = Cursor::BlockEnd(parts.body);
-        self.add_free(counter.def(), false, Freedom::default());
-        self.add(carried.def(), true);
-        let done = self.build(|b| b.uge(counter.def(), limit));
-        let exit = self.f.insert_if(self.cursor, done);
-        self.f.add_jump(exit.then_block, JumpKind::Break, None);
-        self.cursor = Cursor::BlockEnd(exit.after);
-        let outer = self.pool.len();
-        self.statements(depth + 1);
-        // Values of the body that every way round has: the carried one and the counter.
-        let mut ways = Vec::new();
-        if self.rng.one_in(2) {
-            let condition = self.condition();
-            let value = self.word(true);
-            let leave = self.rng.one_in(2);
-            let inner = self.f.insert_if(self.cursor, condition);
-            self.f.add_jump(
-                inner.then_block,
-                if leave { JumpKind::Break } else { JumpKind::Continue },
-                None,
-            );
-            if !leave {
-                ways.push((inner.then_block, value));
-            }
-            self.cursor = Cursor::BlockEnd(inner.after);
-            self.statements(depth + 1);
-        }
-        let value = self.word(true);
-        ways.push((self.b().block(), value));
-        self.pool.truncate(outer);
-        self.cursor = Cursor::BlockEnd(parts.continue_block);
-        let next = match &ways[..] {
-            [(_, value)] => *value,
-            _ => self.build(|b| b.phi(parts.continue_block, word, &ways)),
-        };
-        self.cursor = Cursor::BlockEnd(parts.continue_block);
-        let step = self.build(|b| b.iadd(counter.def(), one));
-        let back = parts.continue_block;
-        self.f.set_phi_src(counter, back, step);
-        self.f.set_phi_src(carried, back, next);
-        self.pool.truncate(mark);
-        self.cursor = Cursor::BlockEnd(parts.after);
-        self.add(carried.def(), true);
-        self.add(counter.def(), true);
-    }
-
-    fn once(&mut self, depth: u32) {
-        let parts = self.f.insert_once(self.cursor);
-        self.scope(Cursor::BlockEnd(parts.body), |maker| {
-            maker.statements(depth + 1);
-            let condition = maker.condition();
-            let inner = maker.f.insert_if(maker.cursor, condition);
-            maker.f.add_jump(inner.then_block, JumpKind::Break, None);
-            maker.cursor = Cursor::BlockEnd(inner.after);
-            maker.statements(depth + 1);
-            let value = maker.word(true);
-            let (var, word) = (maker.locals[0], maker.types.word);
-            maker.build(|b| {
-                let p = b.deref_var(var, Modes::FUNCTION, word);
-                b.store_deref(p, value, &[(Index::WRITE_MASK, 1)]);
-            });
-        });
-        self.cursor = Cursor::BlockEnd(parts.after);
-    }
-
-    fn call(&mut self) {
-        let func = *self.rng.pick(self.helpers);
-        // Helpers branch on what they are given.
-        let args = [self.known_word(), self.known_word()];
-        let word = Shape::new(1, 32).expect("a word");
-        let def = self.build(|b| b.call(func, word, &args).def());
-        self.add(def, true);
-    }
-}
-
-/// Pointer to a word of a buffer: `words[base + n]`.
-fn word_pointer(b: &mut Builder<'_>, types: Types, var: Var, base: Def, n: u32) -> Def {
-    let offset = b.imm_u32(n);
-    let at = b.iadd(base, offset);
-    let p = b.deref_var(var, Modes::SSBO, types.block);
-    let words = b.deref_step(DerefKind::Struct(0), p, None, types.words);
-    b.deref_step(DerefKind::Array, words, Some(at), types.word)
-}
-
-fn barrier(b: &mut Builder<'_>) {
-    b.barrier(&[
-        (Index::EXECUTION_SCOPE, index::execution_scope::WORKGROUP),
-        (Index::MEMORY_SCOPE, index::memory_scope::WORKGROUP),
-        (
-            Index::MEMORY_SEMANTICS,
-            index::memory_semantics::ACQUIRE | index::memory_semantics::RELEASE,
-        ),
-        (Index::MEMORY_MODES, Modes::SHARED.bits()),
-    ]);
 }

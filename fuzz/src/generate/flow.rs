@@ -1,0 +1,144 @@
+//! Control flow: ifs, ladders, loops, `once`, calls.
+
+use super::{Freedom, Maker, Value};
+use deburr_ir_core::{Block, Cursor, Def, Function, Index, InstrInit, JumpKind, Modes, Shape};
+
+impl Maker<'_> {
+    /// Runs `inside` with the cursor in a block; what it adds to the pool goes out of scope again.
+    pub(super) fn scope(&mut self, at: Cursor, inside: impl FnOnce(&mut Self)) -> Block {
+        let mark = self.pool.len();
+        self.cursor = at;
+        inside(self);
+        let end = self.b().block();
+        self.pool.truncate(mark);
+        end
+    }
+
+    pub(super) fn branch(&mut self, depth: u32) {
+        let condition = self.condition();
+        let parts = self.f.insert_if(self.cursor, condition);
+        let mut ends = [parts.then_block, parts.else_block];
+        let mut merged: [Vec<Value>; 2] = [Vec::new(), Vec::new()];
+        let shapes: Vec<u8> =
+            (0..self.rng.below(3)).map(|_| *self.rng.pick(&[1u8, 32, 32, 64])).collect();
+        for (n, block) in [parts.then_block, parts.else_block].into_iter().enumerate() {
+            let skip = self.rng.one_in(3);
+            let mut values = Vec::new();
+            ends[n] = self.scope(Cursor::BlockEnd(block), |maker| {
+                if !skip {
+                    maker.statements(depth + 1);
+                }
+                for &bits in &shapes {
+                    let value = maker.value(bits, true);
+                    let comp = maker.rng.below(value.comps.into()) as u8;
+                    let def = maker.build(|b| b.channel(value.def, comp));
+                    values.push(Value { def, comps: 1, ..value });
+                }
+            });
+            merged[n] = values;
+        }
+        self.cursor = Cursor::AfterPhis(parts.after);
+        for (n, &bits) in shapes.iter().enumerate() {
+            let srcs = [(ends[0], merged[0][n].def), (ends[1], merged[1][n].def)];
+            let shape = Shape::new(1, bits).expect("a scalar");
+            let def = self.build(|b| b.phi(parts.after, shape, &srcs));
+            self.add(def, true);
+        }
+        self.cursor = Cursor::BlockEnd(parts.after);
+    }
+
+    /// `for i in 0..n` with a value carried round, and sometimes a `continue` or `break` inside.
+    pub(super) fn counted_loop(&mut self, depth: u32) {
+        let trips = 1 + self.rng.below(4) as u32;
+        let start = self.word(true);
+        let (zero, limit, one) = self.build(|b| (b.imm_u32(0), b.imm_u32(trips), b.imm_u32(1)));
+        let before = self.b().block();
+        let parts = self.f.insert_loop(self.cursor);
+        let before = if self.f.preds(parts.body).contains(&before) {
+            before
+        } else {
+            self.f.preds(parts.body)[0]
+        };
+        let word = Shape::new(1, 32).expect("a word");
+        let phi = |f: &mut Function, init: Def| {
+            let phi = f.create(InstrInit::Phi(&[before]), word, &[init]);
+            f.insert(phi, Cursor::AfterPhis(parts.body));
+            phi
+        };
+        let counter = phi(&mut self.f, zero);
+        let carried = phi(&mut self.f, start);
+        let mark = self.pool.len();
+        self.cursor = Cursor::BlockEnd(parts.body);
+        self.add_free(counter.def(), false, Freedom::default());
+        self.add(carried.def(), true);
+        let done = self.build(|b| b.uge(counter.def(), limit));
+        let exit = self.f.insert_if(self.cursor, done);
+        self.f.add_jump(exit.then_block, JumpKind::Break, None);
+        self.cursor = Cursor::BlockEnd(exit.after);
+        let outer = self.pool.len();
+        self.statements(depth + 1);
+        // Values of the body that every way round has: the carried one and the counter.
+        let mut ways = Vec::new();
+        if self.rng.one_in(2) {
+            let condition = self.condition();
+            let value = self.word(true);
+            let leave = self.rng.one_in(2);
+            let inner = self.f.insert_if(self.cursor, condition);
+            self.f.add_jump(
+                inner.then_block,
+                if leave { JumpKind::Break } else { JumpKind::Continue },
+                None,
+            );
+            if !leave {
+                ways.push((inner.then_block, value));
+            }
+            self.cursor = Cursor::BlockEnd(inner.after);
+            self.statements(depth + 1);
+        }
+        let value = self.word(true);
+        ways.push((self.b().block(), value));
+        self.pool.truncate(outer);
+        self.cursor = Cursor::BlockEnd(parts.continue_block);
+        let next = match &ways[..] {
+            [(_, value)] => *value,
+            _ => self.build(|b| b.phi(parts.continue_block, word, &ways)),
+        };
+        self.cursor = Cursor::BlockEnd(parts.continue_block);
+        let step = self.build(|b| b.iadd(counter.def(), one));
+        let back = parts.continue_block;
+        self.f.set_phi_src(counter, back, step);
+        self.f.set_phi_src(carried, back, next);
+        self.pool.truncate(mark);
+        self.cursor = Cursor::BlockEnd(parts.after);
+        self.add(carried.def(), true);
+        self.add(counter.def(), true);
+    }
+
+    pub(super) fn once(&mut self, depth: u32) {
+        let parts = self.f.insert_once(self.cursor);
+        self.scope(Cursor::BlockEnd(parts.body), |maker| {
+            maker.statements(depth + 1);
+            let condition = maker.condition();
+            let inner = maker.f.insert_if(maker.cursor, condition);
+            maker.f.add_jump(inner.then_block, JumpKind::Break, None);
+            maker.cursor = Cursor::BlockEnd(inner.after);
+            maker.statements(depth + 1);
+            let value = maker.word(true);
+            let (var, word) = (maker.locals[0], maker.types.word);
+            maker.build(|b| {
+                let p = b.deref_var(var, Modes::FUNCTION, word);
+                b.store_deref(p, value, &[(Index::WRITE_MASK, 1)]);
+            });
+        });
+        self.cursor = Cursor::BlockEnd(parts.after);
+    }
+
+    pub(super) fn call(&mut self) {
+        let func = *self.rng.pick(self.helpers);
+        // Helpers branch on what they are given.
+        let args = [self.known_word(), self.known_word()];
+        let word = Shape::new(1, 32).expect("a word");
+        let def = self.build(|b| b.call(func, word, &args).def());
+        self.add(def, true);
+    }
+}

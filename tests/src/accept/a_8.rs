@@ -1,0 +1,150 @@
+//! A 8: build times, the cost of the IR's dependencies, bytes an instruction.
+//!
+//! At full size builds are measured in a clone under `target/accept_a_8`; at reduced size only the bytes are.
+
+use super::clone::{cargo, fresh_clone, root};
+use super::{Args, Outcome, Verdict};
+use deburr_fuzz::{Options, program};
+use deburr_ir_core::Module;
+use deburr_spirv::{ReadOptions, read};
+use std::path::Path;
+
+/// Bytes an instruction, at most.
+const MAX_BYTES: f64 = 96.0;
+/// Seconds of a release build without naga, from a rule's edit to a linked command, and CPU seconds of `ir-core`'s
+/// dependencies, at most.
+const MAX_SECONDS: [f64; 3] = [120.0, 15.0, 5.0];
+
+/// Runs the line.
+pub fn run(args: &Args) -> Outcome {
+    let mut list = Vec::new();
+    let bytes = bytes(args, &mut list);
+    let mut met = bytes <= MAX_BYTES;
+    let mut figure = format!("{bytes:.1} bytes an instruction");
+    if args.cases >= 1.0 {
+        match builds(&mut list) {
+            Ok(seconds) => {
+                met &= seconds.iter().zip(MAX_SECONDS).all(|(s, max)| *s <= max);
+                figure += &format!(
+                    ", release build without naga {:.0} s, rule edit to linked command {:.1} s, \
+                     ir-core's dependencies {:.1} CPU-seconds",
+                    seconds[0], seconds[1], seconds[2]
+                );
+            }
+            Err(why) => {
+                met = false;
+                figure += &format!(", {why}");
+            }
+        }
+    } else {
+        list.push("builds are measured when the line is run by name".into());
+    }
+    let [build, edit, dependencies] = MAX_SECONDS;
+    Outcome {
+        figure,
+        target: format!(
+            "<= {MAX_BYTES} bytes an instruction; <= {build} s, {edit} s, {dependencies} CPU-seconds on two cores"
+        ),
+        verdict: Verdict::of(met),
+        list,
+    }
+}
+
+/// Bytes an instruction over the examples and some random programs.
+fn bytes(args: &Args, list: &mut Vec<String>) -> f64 {
+    let mut total = (0, 0);
+    let folder = args.corpus.clone().unwrap_or_else(|| root().join("examples"));
+    let mut files: Vec<_> =
+        std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
+    files.sort();
+    for path in files.iter().filter(|p| p.extension().is_some_and(|e| e == "spv")) {
+        let module = std::fs::read(path).ok().and_then(|bytes| module_of(&bytes));
+        let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+        match module {
+            Some(module) => {
+                let (bytes, instrs) = size(&module);
+                let each = bytes as f64 / instrs.max(1) as f64;
+                list.push(format!("{name}: {instrs} instructions, {each:.1} bytes each"));
+                total = (total.0 + bytes, total.1 + instrs);
+            }
+            None => list.push(format!("{name}: not translated")),
+        }
+    }
+    let mut random = (0, 0);
+    for n in 0..args.count(1000) {
+        let (bytes, instrs) = size(&program(args.seed.wrapping_add(n), &Options::default()));
+        random = (random.0 + bytes, random.1 + instrs);
+    }
+    if random.1 > 0 {
+        list.push(format!(
+            "random programs: {:.1} bytes an instruction",
+            random.0 as f64 / random.1 as f64
+        ));
+    }
+    (total.0 + random.0) as f64 / (total.1 + random.1).max(1) as f64
+}
+
+/// Bytes of the functions' arenas, and instructions in them.
+fn size(module: &Module) -> (usize, usize) {
+    let bodies = module.functions.iter().filter(|f| f.has_body());
+    bodies.fold((0, 0), |(bytes, n), f| (bytes + f.arena_bytes(), n + f.all_instrs().count()))
+}
+
+fn module_of(bytes: &[u8]) -> Option<Module> {
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
+    read(&words, &ReadOptions::default()).ok()
+}
+
+/// Seconds of a release build without naga, of a rule's edit, and CPU seconds of dependencies.
+fn builds(list: &mut Vec<String>) -> Result<[f64; 3], String> {
+    let folder = fresh_clone("accept_a_8")?;
+    let clean = |folder: &Path| std::fs::remove_dir_all(folder.join("target")).ok();
+    let mut measure = |what: &str, args: &[&str]| -> Result<(f64, f64), String> {
+        let run = cargo(&folder, args)?;
+        let cpu = run.cpu.unwrap_or(0.0);
+        list.push(format!("{what}: {:.1} s, {cpu:.1} CPU-seconds", run.seconds));
+        Ok((run.seconds, cpu))
+    };
+    let without = ["build", "--release", "-p", "deburr", "--no-default-features"];
+    let (build, _) = measure("clean release build without naga", &without)?;
+    edit_a_rule(&folder)?;
+    let (edit, _) = measure("rule edit to linked release command", &without)?;
+    clean(&folder);
+    let tree =
+        cargo(&folder, &["tree", "-p", "deburr-ir-core", "-e", "normal", "--prefix", "none"])?;
+    let mut names: Vec<String> = tree
+        .stdout
+        .lines()
+        .filter(|l| !l.contains("deburr-"))
+        .filter_map(|l| l.split_whitespace().next().map(String::from))
+        .collect();
+    names.sort();
+    names.dedup();
+    let mut args = vec!["build", "--release"];
+    args.extend(names.iter().flat_map(|name| ["-p", name]));
+    let (_, dependencies) =
+        measure(&format!("run-time dependencies of ir-core ({})", names.join(", ")), &args)?;
+    clean(&folder);
+    measure("clean release build", &["build", "--release"])?;
+    measure("tests, built", &["test", "--no-run"])?;
+    Ok([build, edit, dependencies])
+}
+
+/// Adds a rule rooted at fmul to the first file that has one.
+fn edit_a_rule(folder: &Path) -> Result<(), String> {
+    let mut files: Vec<_> = std::fs::read_dir(folder.join("rules"))
+        .map_err(|e| e.to_string())?
+        .flatten()
+        .map(|e| e.path())
+        .collect();
+    files.sort();
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        if path.extension().is_some_and(|e| e == "rules") && text.contains(": fmul(") {
+            let rule = "\nrule accept_probe: fmul(a, -3.0625) => fneg(fmul(a, 3.0625));\n";
+            return std::fs::write(&path, text + rule).map_err(|e| e.to_string());
+        }
+    }
+    Err("no rule is rooted at fmul".into())
+}

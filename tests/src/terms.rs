@@ -1,0 +1,83 @@
+//! The left sides of the tree's rules, as terms that random programs grow from.
+
+use deburr_fuzz::{Term, TermKind, TermNode};
+use deburr_ir_core::{AluOp, Flags};
+use deburr_rulegen::rules::model::{Comps, Node, NodeKind, VarKind};
+use deburr_rulegen::rules::{Ops, Rule, RuleSet, Tree};
+use deburr_rulegen::tables::{TableFile, Tables};
+use std::collections::HashMap;
+
+/// The rules of the tree, checked.
+///
+/// # Panics
+/// If they are wrong: then the rule set would not have been built.
+pub fn rule_set() -> RuleSet {
+    let text = |name: &str| {
+        let found = deburr_ruleset::SOURCES.iter().find(|(n, _)| n.ends_with(name));
+        found.unwrap_or_else(|| panic!("{name} is in the tree")).1
+    };
+    let table = TableFile::new("opcodes.toml", deburr_ruleset::OPCODES);
+    let tables = Tables::parse(&[table]).expect("the opcode table is valid");
+    let tree = Tree {
+        ops: Ops::from_tables(&tables),
+        facts: ("facts.rules".into(), text("facts.rules").into()),
+        groups: ("groups.rules".into(), text("groups.rules").into()),
+    };
+    let read = |name: &str| Ok(text(&format!("{name}.rules")).to_string());
+    match tree.compile("rules/", read).0 {
+        Ok(set) => set,
+        Err(_) => panic!("the tree's rules are valid"),
+    }
+}
+
+/// The pattern of each rule at each of its sizes.
+pub fn terms() -> Vec<Term> {
+    let set = rule_set();
+    let mut terms = Vec::new();
+    for rule in &set.rules {
+        for instance in 0..rule.instances.len() {
+            terms.extend(term(&set, rule, instance));
+        }
+    }
+    terms
+}
+
+/// One instance's pattern; `None` where it has something that programs don't.
+fn term(set: &RuleSet, rule: &Rule, instance: usize) -> Option<Term> {
+    let sizes = &rule.instances[instance];
+    let mut nodes = Vec::new();
+    let mut places: HashMap<usize, usize> = HashMap::new();
+    // Operands before users: those of a node stand behind it in the order that `pattern_nodes` gives.
+    for id in rule.pattern_nodes().into_iter().rev() {
+        let node: &Node = &rule.nodes[id];
+        let kind = match &node.kind {
+            NodeKind::Op { op, promises, args, .. } => {
+                let op = AluOp(set.ops.get(*op).id);
+                let args: Option<Vec<usize>> =
+                    args.iter().map(|a| places.get(a).copied()).collect();
+                TermKind::Op(op, Flags::from_bits_truncate(*promises), args?)
+            }
+            NodeKind::Var(var) => match rule.vars[*var].kind {
+                VarKind::Value => TermKind::Var(*var),
+                VarKind::Const => TermKind::Constant(*var),
+                VarKind::Bound(_) => return None,
+            },
+            NodeKind::Literal(literal, base) => {
+                TermKind::Literal(literal.encode(*base, sizes[node.class]).ok()?)
+            }
+            NodeKind::Compute { .. } | NodeKind::Ref(_) => return None,
+        };
+        let comps = match node.comps {
+            Comps::Fixed(n) => n,
+            Comps::Generic => 0,
+        };
+        places.insert(id, nodes.len());
+        nodes.push(TermNode {
+            kind,
+            bits: sizes[node.class],
+            comps,
+            swizzle: node.swizzle.clone(),
+        });
+    }
+    Some(Term { name: rule.instance_name(instance), nodes })
+}
