@@ -72,3 +72,23 @@ fn a_seed_is_a_program() {
     assert_eq!(text(7), text(7));
     assert_ne!(text(7), text(8));
 }
+
+#[test]
+fn licensed_programs_stay_within_their_own_bound() {
+    use deburr_fuzz::{Verdict, compare_within, licensed_program};
+    use deburr_ir_core::{Denorm, FloatEnv, Rounding};
+    // Rounding another way is a use of the licences that every bound must have room for.
+    for seed in 0..200 {
+        let env = |rounding| FloatEnv::uniform(Denorm::Keep, rounding);
+        let (nearest, tolerance) = licensed_program(seed, env(Rounding::Rte));
+        let (zero, _) = licensed_program(seed, env(Rounding::Rtz));
+        let verdict = compare_within(&nearest, &zero, &inputs(seed), Some(&tolerance));
+        match verdict {
+            Verdict::Same { compared, free } => {
+                assert!(compared > 0 && free == 0, "seed {seed}: {free} free")
+            }
+            other => panic!("seed {seed}: {other:?}\n{nearest}"),
+        }
+        assert!(tolerance.words.iter().all(|w| w.is_finite() && *w < 1e6), "seed {seed}");
+    }
+}
