@@ -129,7 +129,8 @@ impl Licensed<'_> {
         if !fits || least != 0.0 && least < RANGE.0 {
             return;
         }
-        let flags = self.licences();
+        let allowed = op.builtin().map_or(Flags::empty(), |info| info.allowed_flags());
+        let flags = self.licences() & allowed;
         let instr = self.b.alu_instr(op, comps, srcs);
         self.b.f.set_flags(instr, flags);
         self.pool.push(Float { def: instr.def(), comps, size, least, steps });

@@ -5,7 +5,7 @@ use crate::differ::{Tolerance, Verdict, compare_within};
 use crate::reduce::reduce;
 use deburr_algebraic::{RuleSet, Target};
 use deburr_eval::Dispatch;
-use deburr_ir_core::Module;
+use deburr_ir_core::{Module, validate};
 use deburr_passes::{Options, Pipeline};
 
 /// What is tested: a pipeline with all that it needs, and in tests a fault that is put in behind it.
@@ -67,6 +67,10 @@ pub fn trial(
     tolerance: Option<&Tolerance>,
     subject: &Subject<'_>,
 ) -> Trial {
+    if let Err(errors) = validate(before) {
+        let list: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
+        return Trial::Failed(format!("the program is invalid: {}", list.join("\n  ")));
+    }
     let mut after = before.clone();
     if let Err(why) = subject.apply(&mut after) {
         return Trial::Failed(why);

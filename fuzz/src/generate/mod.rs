@@ -539,9 +539,9 @@ impl<'a> Maker<'a> {
                 (0..need).map(|_| self.rng.below(value.comps.into()) as u8).collect();
             srcs.push((value, Swizzle::new(&lanes)));
         }
-        let float = info.props.contains(deburr_ir_core::AluProps::FLOAT);
-        let licences = if self.options.licences && float {
-            Flags::from_bits_truncate(self.rng.bits() as u16) & Flags::LICENCES - Flags::RELAXED
+        let licences = if self.options.licences {
+            let any = Flags::from_bits_truncate(self.rng.bits() as u16);
+            any & (Flags::LICENCES - Flags::RELAXED)
         } else {
             Flags::empty()
         };
@@ -554,6 +554,7 @@ impl<'a> Maker<'a> {
         let info = op.builtin().expect("programs use the built-in table");
         let sized = info.inputs.iter().zip(srcs).find(|(ty, _)| ty.bits == 0);
         let width = sized.map_or(0, |(_, (v, _))| v.bits);
+        let flags = flags & info.allowed_flags();
         let moves = op == AluOp::MOV || info.name.starts_with("vec") || info.name.ends_with("csel");
         let mut may = freedom(self.rng, info, width, comps, &self.options.env);
         may.free |= flags.intersects(Flags::PROMISES);

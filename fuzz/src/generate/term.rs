@@ -172,8 +172,7 @@ impl Maker<'_> {
         }
         let licences =
             if self.options.licences { Flags::LICENCES - Flags::RELAXED } else { Flags::empty() };
-        let float = info.props.contains(deburr_ir_core::AluProps::FLOAT);
-        let flags = if float { flags | licences } else { flags };
+        let flags = flags | licences;
         fits.then(|| (self.emit(op, comps, &srcs, flags), Swizzle::IDENTITY))
     }
 
