@@ -6,7 +6,7 @@
 
 use super::{Args, Outcome, Verdict};
 use crate::mutate::{self, Definition, Mutant, tree};
-use crate::oracle::compare::{Tally, compare, equivalent, table};
+use crate::oracle::compare::{Tally, compare, environments, equivalent, table};
 use crate::oracle::grid::Effort;
 use crate::oracle::{self, Base, Op, TABLE};
 use deburr_ir_core::{ALU_INFO, AluInfo, AluOp, AluProps, AluType, BaseType, fold};
@@ -205,7 +205,12 @@ fn fate(def: &OpDef, op: &Op, original: &Expr, mutant: &Mutant, effort: Effort) 
         })
     });
     let shown: Vec<bool> = same.collect();
-    if !shown.is_empty() && shown.iter().all(|&s| s) { Fate::Equivalent } else { Fate::Survived }
+    let whole = !shown.is_empty() && shown.iter().all(|&s| s);
+    if whole || mutate::local::equivalent(def, original, mutant, &environments()) {
+        Fate::Equivalent
+    } else {
+        Fate::Survived
+    }
 }
 
 /// Makes and kills mutants; those that survive are listed.

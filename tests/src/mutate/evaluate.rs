@@ -39,6 +39,15 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// Gives a variable its value.
+    pub fn bind(&mut self, id: u32, value: Value) {
+        let slot = id as usize;
+        if self.vars.len() <= slot {
+            self.vars.resize(slot + 1, None);
+        }
+        self.vars[slot] = Some(value);
+    }
+
     /// The value of `expr`. Recursion is bounded by the parser's limit on depth.
     pub fn eval(&mut self, cx: &mut Cx, expr: &'a Expr) -> Value {
         match self.quirk {
@@ -64,11 +73,7 @@ impl<'a> Evaluator<'a> {
             _ => match &expr.kind {
                 ExprKind::Let { id, value, body, .. } => {
                     let value = self.eval(cx, value);
-                    let slot = *id as usize;
-                    if self.vars.len() <= slot {
-                        self.vars.resize(slot + 1, None);
-                    }
-                    self.vars[slot] = Some(value);
+                    self.bind(*id, value);
                     self.eval(cx, body)
                 }
                 ExprKind::If { condition, then, otherwise } => {

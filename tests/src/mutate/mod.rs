@@ -5,6 +5,7 @@
 //! what the original gives for every input.
 
 pub mod evaluate;
+pub mod local;
 mod quirks;
 pub mod tree;
 
@@ -20,7 +21,9 @@ use evaluate::Quirk;
 pub struct Mutant {
     /// The tree.
     pub tree: Expr,
-    /// The number, in the order of [`Expr::walk`], of a node that is evaluated oddly.
+    /// The number, in the order of [`Expr::walk`], of the changed node.
+    pub number: usize,
+    /// The number of a node that is evaluated oddly.
     pub quirk: Option<(usize, Quirk)>,
     /// What was changed, in words.
     pub what: String,
@@ -270,27 +273,50 @@ fn call_changes(prim: Prim, operands: &[Expr], put: Put) {
 pub fn mutants(tree: &Expr, sizes: &[u8], quirky: bool) -> Vec<Mutant> {
     let mut nodes = Vec::new();
     tree.walk(&mut |node| nodes.push(node));
-    let signless = signless_zeros(&nodes);
+    let (signless, squared) = (signless_zeros(&nodes), squared(&nodes));
     let places = quirks::Places::of(tree);
     let mut all = Vec::new();
     for (number, node) in nodes.iter().enumerate() {
         for (replacement, what) in changes(node, sizes) {
-            if replacement.kind == ExprKind::Float(-0.0)
-                && signless.iter().any(|z| std::ptr::eq(*z, *node))
-            {
+            let negated = matches!(replacement.kind, ExprKind::Float(v) if v.to_bits() == (-0.0f64).to_bits());
+            let swapped = matches!(&replacement.kind, ExprKind::Binary(BinaryOp::Sub, a, _)
+                if matches!(&node.kind, ExprKind::Binary(BinaryOp::Sub, _, b) if a == b));
+            let invisible = |list: &[&Expr]| list.iter().any(|n| std::ptr::eq(*n, *node));
+            if (negated && invisible(&signless)) || (swapped && invisible(&squared)) {
                 continue;
             }
             let what = format!("{what}: {node}");
-            all.push(Mutant { tree: replaced(tree, number, &replacement), quirk: None, what });
+            let tree = replaced(tree, number, &replacement);
+            all.push(Mutant { tree, number, quirk: None, what });
         }
         if quirky {
             for quirk in quirks::of(node, &places) {
                 let what = format!("{quirk:?}: {node}");
-                all.push(Mutant { tree: tree.clone(), quirk: Some((number, quirk)), what });
+                let quirk = Some((number, quirk));
+                all.push(Mutant { tree: tree.clone(), number, quirk, what });
             }
         }
     }
     all
+}
+
+/// Values of float variables that are only ever squared: their sign makes no difference.
+fn squared<'a>(nodes: &[&'a Expr]) -> Vec<&'a Expr> {
+    let is =
+        |expr: &Expr, wanted: u32| matches!(expr.kind, ExprKind::Var { id, .. } if id == wanted);
+    let mut values = Vec::new();
+    for node in nodes {
+        let ExprKind::Let { id, value, .. } = &node.kind else { continue };
+        let uses = nodes.iter().filter(|n| is(n, *id)).count();
+        let square = |n: &&&Expr| match &n.kind {
+            ExprKind::Binary(BinaryOp::Mul, a, b) => is(a, *id) && is(b, *id),
+            _ => false,
+        };
+        if value.ty.base == Base::Float && uses == 2 * nodes.iter().filter(square).count() {
+            values.push(&**value);
+        }
+    }
+    values
 }
 
 /// Zeros that are only compared with: their sign makes no difference.
