@@ -4,6 +4,7 @@ use super::Writer;
 use super::flow::Labels;
 use super::infer::{Want, alu_want, want};
 use super::out::Words;
+use super::pointers::{PointerType, pointer_values};
 use super::raise::Raise;
 use super::types::{Class, ValueType};
 use crate::error::Error;
@@ -51,6 +52,10 @@ pub(super) struct Emit<'w, 'm> {
     /// Ids of such casts that phis named before they were written.
     early_casts: FxHashMap<(Def, Class), u32>,
     pub pointers: FxHashMap<Def, u32>,
+    /// Ids of pointers that phis named before they were written.
+    pub early_pointers: FxHashMap<Def, u32>,
+    /// Values that are pointers, derefs apart.
+    pub pointer_values: FxHashMap<Def, PointerType>,
 }
 
 impl<'w, 'm> Emit<'w, 'm> {
@@ -63,6 +68,7 @@ impl<'w, 'm> Emit<'w, 'm> {
         labels: Labels,
     ) -> Self {
         let raise = Raise::find(f, w.module);
+        let pointer_values = pointer_values(f, w.module);
         Emit {
             w,
             f,
@@ -81,6 +87,8 @@ impl<'w, 'm> Emit<'w, 'm> {
             phi_casts: FxHashMap::default(),
             early_casts: FxHashMap::default(),
             pointers: FxHashMap::default(),
+            early_pointers: FxHashMap::default(),
+            pointer_values,
         }
     }
 
@@ -166,6 +174,7 @@ impl<'w, 'm> Emit<'w, 'm> {
                     self.w.null(type_id)
                 });
             }
+            InstrView::Deref(_) => return self.address(def),
             _ => {}
         }
         let whole = comps == f.comps(def) && swizzle.is_identity(comps);
@@ -288,7 +297,11 @@ impl<'w, 'm> Emit<'w, 'm> {
                     let constant =
                         matches!(self.f.kind(def.instr()), InstrKind::LoadConst | InstrKind::Undef);
                     let class = self.class(phi.def());
-                    if !constant && self.class(def) != class && wanted.insert((def, class)) {
+                    if !constant
+                        && !self.pointer_values.contains_key(&phi.def())
+                        && self.class(def) != class
+                        && wanted.insert((def, class))
+                    {
                         self.phi_casts.entry(def).or_default().push(class);
                     }
                 }
@@ -318,12 +331,15 @@ impl<'w, 'm> Emit<'w, 'm> {
         let phis: Vec<Instr> = f.phis(block).collect();
         for &phi in &phis {
             let ty = self.type_of(phi.def());
-            let type_id = self.w.value_type(ty);
+            let type_id = self.type_id(phi.def())?;
             let mut operands = vec![type_id, self.id_of(phi.def())];
             let InstrView::Phi(preds) = f.view(phi) else { continue };
             let preds: Vec<Block> = preds.to_vec();
             for (n, &pred) in preds.iter().enumerate() {
-                let value = self.phi_operand(f.src(phi, n), ty)?;
+                let value = match self.pointer_values.get(&phi.def()) {
+                    Some(&pointer) => self.early_pointer(f.src(phi, n), pointer)?,
+                    None => self.phi_operand(f.src(phi, n), ty)?,
+                };
                 operands.push(value);
                 operands.push(self.pred_label(pred));
             }
@@ -407,6 +423,9 @@ impl<'w, 'm> Emit<'w, 'm> {
         let f = self.f;
         let def = instr.def();
         let ty = self.type_of(def);
+        if self.pointer_alu(instr, op)? {
+            return Ok(());
+        }
         match op {
             AluOp::MOV => return self.mov(instr, ty),
             AluOp::VEC2 | AluOp::VEC3 | AluOp::VEC4 => return self.vec(instr, ty),

@@ -8,9 +8,10 @@ use super::Writer;
 use super::code::Emit;
 use super::infer::infer;
 use super::out::Words;
+use super::pointers::PointerType;
 use super::types::Class;
 use crate::error::Error;
-use deburr_ir_core::{Block, CfList, Func, Function, JumpKind, Node, NodeKind, Var};
+use deburr_ir_core::{Block, CfList, Func, Function, JumpKind, Node, NodeKind, TypeData, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::{Op, StorageClass};
 
@@ -185,8 +186,14 @@ impl Emit<'_, '_> {
             match kind {
                 JumpKind::Halt => self.code.op(Op::Kill, &[]),
                 JumpKind::Return => match f.srcs(jump).first() {
-                    Some(_) => {
-                        let value = self.wanted_src(jump, 0)?;
+                    Some(src) => {
+                        let ret = f.ret.as_ref().map(|r| r.ty).filter(|ty| {
+                            matches!(self.w.module.types[*ty], TypeData::Pointer { .. })
+                        });
+                        let value = match ret {
+                            Some(ty) => self.pointer_operand(src.def(), PointerType::Type(ty))?,
+                            None => self.wanted_src(jump, 0)?,
+                        };
                         self.code.op(Op::ReturnValue, &[value]);
                     }
                     None => self.code.op(Op::Return, &[]),

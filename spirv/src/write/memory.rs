@@ -2,6 +2,7 @@
 
 use super::code::Emit;
 use super::infer::pointer_is_used;
+use super::pointers::PointerType;
 use super::types::{Class, ValueType};
 use crate::error::Error;
 use deburr_ir_core::{
@@ -51,7 +52,20 @@ impl Emit<'_, '_> {
 
     /// An access chain where the deref stands, if anything but further steps uses it.
     pub(super) fn deref(&mut self, instr: Instr) -> Result<(), Error> {
-        if self.raise.is_parent(instr.def())
+        let def = instr.def();
+        if let Some(id) = self.early_pointers.get(&def).copied() {
+            // A phi named it before: now it is written, under that id.
+            self.pointers.remove(&def);
+            let written = self.pointer(def)?;
+            self.pointers.insert(def, id);
+            debug_assert_eq!(written, id, "the id was given out before");
+            return Ok(());
+        }
+        let converts = self.f.is_used(def)
+            && self.f.deref(instr).is_some_and(|d| d.kind == DerefKind::Cast)
+            && self.converts(def);
+        if converts
+            || self.raise.is_parent(instr.def())
             || pointer_is_used(self.f, instr, |i| self.raise.is_part(i))
         {
             self.pointer(instr.def())?;
@@ -69,7 +83,10 @@ impl Emit<'_, '_> {
         match info.kind {
             DerefKind::Var(var) => return self.w.var_id(var),
             DerefKind::Cast => {
-                let id = self.pointer(f.src(def.instr(), 0))?;
+                let id = match self.converts(def) {
+                    true => self.convert(def)?,
+                    false => self.pointer(f.src(def.instr(), 0))?,
+                };
                 self.pointers.insert(def, id);
                 return Ok(id);
             }
@@ -102,7 +119,7 @@ impl Emit<'_, '_> {
         let pointee = self.w.ir_type(info.ty)?;
         let class = self.class_of_pointer(def);
         let pointer_type = self.w.pointer_type(class, pointee);
-        let id = self.w.id();
+        let id = self.early_pointers.get(&def).copied().unwrap_or_else(|| self.w.id());
         let mut words = vec![pointer_type, id, base];
         words.extend(operands.into_iter().rev());
         if op == Op::AccessChain && in_bounds && info.access & DerefInfo::IN_BOUNDS != 0 {
@@ -221,7 +238,7 @@ impl Emit<'_, '_> {
             return Ok(());
         }
         let pointer = self.pointer(self.f.src(instr, 0))?;
-        let type_id = self.w.value_type(self.type_of(instr.def()));
+        let type_id = self.type_id(instr.def())?;
         let id = self.id_of(instr.def());
         let mut operands = vec![type_id, id, pointer];
         self.memory_operands(instr, &mut operands);
@@ -243,7 +260,14 @@ impl Emit<'_, '_> {
         let mask = f.index(instr, Index::WRITE_MASK).map_or(all, |m| m & all);
         let pointer_def = f.src(instr, 0);
         if mask == all {
-            let value = self.wanted_src(instr, 1)?;
+            let ty = f.deref(pointer_def.instr()).map(|d| d.ty);
+            let ty = ty.filter(|ty| {
+                matches!(self.w.module.types[*ty], deburr_ir_core::TypeData::Pointer { .. })
+            });
+            let value = match ty {
+                Some(ty) => self.pointer_operand(value, PointerType::Type(ty))?,
+                None => self.wanted_src(instr, 1)?,
+            };
             let pointer = self.pointer(pointer_def)?;
             let mut operands = vec![pointer, value];
             self.memory_operands(instr, &mut operands);

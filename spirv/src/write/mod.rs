@@ -9,6 +9,7 @@ mod flow;
 mod infer;
 mod memory;
 mod out;
+mod pointers;
 mod raise;
 mod tex;
 mod types;

@@ -1,0 +1,237 @@
+//! Pointers as values: loaded, passed, chosen between, made of integers.
+//!
+//! The IR has them as plain values of 32 or 64 bits, of which a cast makes derefs. In SPIR-V they have pointer types:
+//! the memory's, parameter's or function's, else that of the cast.
+
+use super::code::Emit;
+use crate::error::Error;
+use deburr_ir_core::{
+    AluOp, Def, DerefKind, Function, Index, Instr, InstrKind, InstrView, Intrinsic, Modes, Module,
+    Swizzle, Type, TypeData, User,
+};
+use rustc_hash::FxHashMap;
+use spirv::Op;
+
+/// Type of a pointer that is a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PointerType {
+    /// A pointer type of the module.
+    Type(Type),
+    /// Modes, pointee and stride.
+    To(Modes, Type, u32),
+}
+
+/// The values of a function that are pointers, derefs apart.
+pub(super) fn pointer_values(f: &Function, module: &Module) -> FxHashMap<Def, PointerType> {
+    let mut found: FxHashMap<Def, PointerType> = FxHashMap::default();
+    let is_pointer = |ty: Type| matches!(module.types[ty], TypeData::Pointer { .. });
+    let mut choices: Vec<Instr> = Vec::new();
+    for instr in f.all_instrs() {
+        let ty = match f.view(instr) {
+            InstrView::Intrinsic(Intrinsic::LOAD_DEREF, _) => {
+                f.deref(f.src(instr, 0).instr()).map(|d| d.ty)
+            }
+            InstrView::Intrinsic(Intrinsic::LOAD_PARAM, _) => {
+                let n = f.index(instr, Index::PARAM_IDX).unwrap_or(0) as usize;
+                f.params.get(n).map(|p| p.ty)
+            }
+            InstrView::Call(func) => module[func].ret.as_ref().map(|r| r.ty),
+            InstrView::Phi(_) | InstrView::Alu(AluOp::BCSEL) => {
+                choices.push(instr);
+                None
+            }
+            _ => None,
+        };
+        if let Some(ty) = ty.filter(|ty| is_pointer(*ty)) {
+            found.insert(instr.def(), PointerType::Type(ty));
+        }
+    }
+    // A choice is a pointer if one of what it chooses between is.
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for &instr in &choices {
+            if found.contains_key(&instr.def()) {
+                continue;
+            }
+            let first = usize::from(f.kind(instr) == InstrKind::Alu);
+            let sources = f.srcs(instr)[first..].iter().map(|s| s.def());
+            let of = sources.filter_map(|def| match f.deref(def.instr()) {
+                Some(info) => Some(PointerType::To(info.modes, info.ty, info.stride)),
+                None => found.get(&def).copied(),
+            });
+            if let Some(ty) = of.collect::<Vec<_>>().first() {
+                let ty = cast_of(f, instr.def()).unwrap_or(*ty);
+                found.insert(instr.def(), ty);
+                changed = true;
+            }
+        }
+    }
+    found
+}
+
+/// The type that a cast of the value names.
+fn cast_of(f: &Function, def: Def) -> Option<PointerType> {
+    f.uses(def).find_map(|u| match u.user() {
+        User::Instr(i) => match f.deref(i) {
+            Some(info) if info.kind == DerefKind::Cast => {
+                Some(PointerType::To(info.modes, info.ty, info.stride))
+            }
+            _ => None,
+        },
+        User::If(_) => None,
+    })
+}
+
+impl Emit<'_, '_> {
+    /// The id of a value's type.
+    pub(super) fn type_id(&mut self, def: Def) -> Result<u32, Error> {
+        match self.pointer_values.get(&def) {
+            Some(&ty) => self.pointer_type_id(ty),
+            None => Ok(self.w.value_type(self.type_of(def))),
+        }
+    }
+
+    fn pointer_type_id(&mut self, ty: PointerType) -> Result<u32, Error> {
+        let (modes, to, stride) = match ty {
+            PointerType::Type(ty) => return self.w.ir_type(ty),
+            PointerType::To(modes, to, stride) => (modes, to, stride),
+        };
+        let data = TypeData::Pointer { modes, pointee: Some(to), stride };
+        let known = self.w.module.types.iter().find(|(_, d)| **d == data).map(|(ty, _)| ty);
+        if let Some(ty) = known.filter(|_| stride != 0) {
+            return self.w.ir_type(ty);
+        }
+        let pointee = self.w.ir_type(to)?;
+        let class = self.w.class_of(modes, to);
+        Ok(self.w.pointer_type(class, pointee))
+    }
+
+    /// A value as a pointer: a deref, a pointer value, null.
+    pub(super) fn pointer_operand(&mut self, def: Def, ty: PointerType) -> Result<u32, Error> {
+        match self.f.view(def.instr()) {
+            InstrView::LoadConst(_) | InstrView::Undef => {
+                let type_id = self.pointer_type_id(ty)?;
+                Ok(self.w.null(type_id))
+            }
+            _ => self.pointer(def),
+        }
+    }
+
+    /// As [`Emit::pointer_operand`], where the pointer may come later in the text.
+    pub(super) fn early_pointer(&mut self, def: Def, ty: PointerType) -> Result<u32, Error> {
+        let Some(info) = self.f.deref(def.instr()) else { return self.pointer_operand(def, ty) };
+        let plain = match info.kind {
+            DerefKind::Var(_) => true,
+            DerefKind::Cast => !self.converts(def),
+            _ => false,
+        };
+        if plain {
+            let inner = match info.kind {
+                DerefKind::Cast => self.f.src(def.instr(), 0),
+                _ => return self.pointer(def),
+            };
+            return self.early_pointer(inner, ty);
+        }
+        if let Some(&id) = self.pointers.get(&def) {
+            return Ok(id);
+        }
+        let id = self.w.id();
+        self.early_pointers.insert(def, id);
+        self.pointers.insert(def, id);
+        Ok(id)
+    }
+
+    /// Whether a cast is an instruction of its own: of an integer, or to another type.
+    pub(super) fn converts(&self, cast: Def) -> bool {
+        let f = self.f;
+        let Some(info) = f.deref(cast.instr()) else { return false };
+        let src = f.src(cast.instr(), 0);
+        match f.deref(src.instr()) {
+            Some(from) => from.ty != info.ty || from.modes != info.modes,
+            None => match self.pointer_values.get(&src) {
+                Some(PointerType::Type(ty)) => match &self.w.module.types[*ty] {
+                    TypeData::Pointer { pointee, .. } => *pointee != Some(info.ty),
+                    _ => true,
+                },
+                Some(PointerType::To(_, ty, _)) => *ty != info.ty,
+                // What crosses a call in memory, and handles.
+                None => info.modes == Modes::GLOBAL,
+            },
+        }
+    }
+
+    /// A cast that is an instruction of its own.
+    pub(super) fn convert(&mut self, cast: Def) -> Result<u32, Error> {
+        let f = self.f;
+        let Some(info) = f.deref(cast.instr()).copied() else {
+            return Err(Error::invalid("a cast that is none"));
+        };
+        let src = f.src(cast.instr(), 0);
+        let type_id = self.pointer_type_id(PointerType::To(info.modes, info.ty, info.stride))?;
+        let pair = f.alu_op(src.instr()) == Some(AluOp::PACK_64_2X32);
+        let (op, from) = if self.is_pointer_value(src) {
+            (Op::Bitcast, self.pointer(src)?)
+        } else if f.kind(src.instr()) == InstrKind::LoadConst && f.constant(src) == Some(&[0]) {
+            return Ok(self.w.null(type_id));
+        } else if pair {
+            let halves = f.srcs(src.instr())[0];
+            let class = self.class(halves.def());
+            (Op::Bitcast, self.operand(halves.def(), halves.swizzle(), 2, class)?)
+        } else {
+            let class = self.class(src);
+            (Op::ConvertUToPtr, self.operand(src, Swizzle::IDENTITY, 1, class)?)
+        };
+        let id = self.early_pointers.get(&cast).copied().unwrap_or_else(|| self.w.id());
+        self.code.op(op, &[type_id, id, from]);
+        Ok(id)
+    }
+
+    /// Whether a value is a pointer in SPIR-V.
+    pub(super) fn is_pointer_value(&self, def: Def) -> bool {
+        self.pointer_values.contains_key(&def) || self.f.kind(def.instr()) == InstrKind::Deref
+    }
+
+    /// Packing and unpacking of addresses, and choices between pointers; `false` where it is neither.
+    pub(super) fn pointer_alu(&mut self, instr: Instr, op: AluOp) -> Result<bool, Error> {
+        let f = self.f;
+        let def = instr.def();
+        if let (AluOp::BCSEL, Some(&ty)) = (op, self.pointer_values.get(&def)) {
+            let condition = f.srcs(instr)[0];
+            let condition =
+                self.operand(condition.def(), condition.swizzle(), 1, super::types::Class::Bool)?;
+            let (a, b) = (
+                self.pointer_operand(f.src(instr, 1), ty)?,
+                self.pointer_operand(f.src(instr, 2), ty)?,
+            );
+            let type_id = self.type_id(def)?;
+            let id = self.id_of(def);
+            self.code.op(Op::Select, &[type_id, id, condition, a, b]);
+            return Ok(true);
+        }
+        if op == AluOp::UNPACK_64_2X32 && self.is_pointer_value(f.src(instr, 0)) {
+            let pointer = self.pointer(f.src(instr, 0))?;
+            let type_id = self.type_id(def)?;
+            let id = self.id_of(def);
+            self.code.op(Op::Bitcast, &[type_id, id, pointer]);
+            return Ok(true);
+        }
+        // Halves of addresses are cast as they are.
+        let casts_only = |def: Def| {
+            f.is_used(def)
+                && f.uses(def).all(|u| match u.user() {
+                    User::Instr(i) => f.deref(i).is_some_and(|d| d.kind == DerefKind::Cast),
+                    User::If(_) => false,
+                })
+        };
+        Ok(op == AluOp::PACK_64_2X32 && casts_only(def))
+    }
+
+    /// A pointer as an integer operand.
+    pub(super) fn address(&mut self, def: Def) -> Result<u32, Error> {
+        let pointer = self.pointer(def)?;
+        let type_id = self.w.value_type(self.type_of(def));
+        let id = self.w.id();
+        self.code.op(Op::ConvertPtrToU, &[type_id, id, pointer]);
+        Ok(id)
+    }
+}
