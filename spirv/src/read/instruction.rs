@@ -98,7 +98,7 @@ impl FnReader<'_, '_> {
         let forms = tables().intrinsics(inst.op);
         match forms.is_empty() {
             false => self.intrinsic(inst, inst.args, forms),
-            true => Err(Error::unsupported("this instruction")),
+            true => Err(Error::unsupported(format!("Op{} is not supported", inst.info.name))),
         }
     }
 

@@ -121,6 +121,8 @@ pub(super) struct Reader<'w> {
     pub consts: Vec<Const>,
     /// Scalars in all constants.
     pub const_scalars: u64,
+    /// Pointer types of the module's variables, in order.
+    pub var_types: Vec<Type>,
     pub fn_types: Vec<FnType>,
     pub type_meta: Vec<TypeMeta>,
     pub functions: Vec<RawFunction>,
@@ -146,6 +148,7 @@ impl<'w> Reader<'w> {
             decoration_count: 0,
             consts: Vec::new(),
             const_scalars: 0,
+            var_types: Vec::new(),
             fn_types: Vec::new(),
             type_meta: Vec::new(),
             functions: Vec::new(),
@@ -276,7 +279,10 @@ impl<'w> Reader<'w> {
             }
             Op::String => self.define(inst.id, Global::Other)?,
             Op::Source | Op::SourceContinued | Op::SourceExtension | Op::ModuleProcessed => {}
-            _ => return Err(Error::unsupported("this instruction outside functions")),
+            _ => {
+                let name = inst.info.name;
+                return Err(Error::unsupported(format!("Op{name} outside functions")));
+            }
         }
         Ok(())
     }

@@ -80,7 +80,7 @@ impl Reader<'_> {
                 return self.define(id, Global::Type(ty));
             }
             Op::TypePointer => return self.pointer_type(inst),
-            _ => return Err(Error::unsupported("this type")),
+            _ => return Err(Error::unsupported(format!("Op{} is not supported", inst.info.name))),
         };
         self.add_type(inst.id, data)
     }
@@ -343,7 +343,7 @@ impl Reader<'_> {
                 return self.add_spec(inst.id, ty, SpecValue::Composite(parts));
             }
             Op::SpecConstantOp => return self.spec_op(ty, inst),
-            _ => return Err(Error::unsupported("this constant")),
+            _ => return Err(Error::unsupported(format!("Op{} is not supported", inst.info.name))),
         };
         self.add_const(inst.id, ty, value)
     }
@@ -547,6 +547,7 @@ impl Reader<'_> {
             return Err(Error::invalid("a function's variable outside of functions"));
         }
         let var: Var = self.m.add_var(var);
+        self.var_types.push(self.type_of(inst.ty)?);
         self.define(inst.id, Global::Var(var))
     }
 }

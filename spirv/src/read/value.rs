@@ -96,7 +96,7 @@ impl FnReader<'_, '_> {
                 };
                 let deref = self.variable_deref(var, mode, ty);
                 let access = self.variable_access(id);
-                Value { ty, kind: Val::Ptr(deref), access }
+                Value { ty: self.r.var_types[var.slot()], kind: Val::Ptr(deref), access }
             }
             _ => return Err(Error::invalid(format!("%{id} is used before it is defined"))),
         };

@@ -34,15 +34,27 @@ enum Gives {
     Free,
 }
 
-/// Opcodes that move bits: the sources named share the class of the result.
-pub(super) fn moved_srcs(op: AluOp, srcs: usize) -> std::ops::Range<usize> {
-    match op {
-        _ if op == AluOp::MOV || (AluOp::VEC2..=AluOp::VEC16).contains(&op) => 0..srcs,
-        AluOp::BCSEL => 1..3,
-        AluOp::VEC_EXTRACT2 | AluOp::VEC_EXTRACT3 | AluOp::VEC_EXTRACT4 => 0..1,
-        AluOp::VEC_INSERT2 | AluOp::VEC_INSERT3 | AluOp::VEC_INSERT4 => 0..2,
-        _ => 0..0,
-    }
+/// Opcodes that move bits, and which of their sources share the class of the result.
+const MOVES: &[(AluOp, std::ops::Range<usize>)] = &[
+    (AluOp::MOV, 0..1),
+    (AluOp::VEC2, 0..2),
+    (AluOp::VEC3, 0..3),
+    (AluOp::VEC4, 0..4),
+    (AluOp::VEC5, 0..5),
+    (AluOp::VEC8, 0..8),
+    (AluOp::VEC16, 0..16),
+    (AluOp::BCSEL, 1..3),
+    (AluOp::VEC_EXTRACT2, 0..1),
+    (AluOp::VEC_EXTRACT3, 0..1),
+    (AluOp::VEC_EXTRACT4, 0..1),
+    (AluOp::VEC_INSERT2, 0..2),
+    (AluOp::VEC_INSERT3, 0..2),
+    (AluOp::VEC_INSERT4, 0..2),
+];
+
+/// The sources that share the class of the result.
+pub(super) fn moved_srcs(op: AluOp) -> std::ops::Range<usize> {
+    MOVES.iter().find(|(moves, _)| *moves == op).map_or(0..0, |(_, srcs)| srcs.clone())
 }
 
 /// SPIR-V instructions whose integers must be unsigned.
@@ -64,7 +76,7 @@ fn form_name(f: &Function, instr: Instr) -> &'static str {
 
 /// What an ALU source must be.
 pub(super) fn alu_want(f: &Function, instr: Instr, op: AluOp, n: usize) -> Want {
-    if moved_srcs(op, f.srcs(instr).len()).contains(&n) {
+    if moved_srcs(op).contains(&n) {
         return Want::Result;
     }
     let name = form_name(f, instr);
@@ -72,6 +84,8 @@ pub(super) fn alu_want(f: &Function, instr: Instr, op: AluOp, n: usize) -> Want 
         return Want::Result;
     }
     match f.alu_info(instr).map(|i| i.inputs[n].base) {
+        // A cast takes and gives any type.
+        _ if name == "Bitcast" => Want::Any,
         Some(BaseType::Float) => Want::Class(Class::Float),
         _ if f.bits(f.src(instr, n)) == 1 => Want::Class(Class::Bool),
         _ if UNSIGNED.contains(&name) => Want::Class(Class::Uint),
@@ -88,7 +102,7 @@ fn gives(f: &Function, module: &Module, instr: Instr) -> Gives {
     }
     match f.view(instr) {
         InstrView::Alu(op) => {
-            if !moved_srcs(op, f.srcs(instr).len()).is_empty() {
+            if !moved_srcs(op).is_empty() || form_name(f, instr) == "Bitcast" {
                 return Gives::Free;
             }
             match f.alu_info(instr).map(|i| i.output.base) {

@@ -44,6 +44,8 @@ struct Group {
     /// The parts: values given, or values stored.
     parts: Vec<Def>,
     instrs: Vec<Instr>,
+    /// Which column each part is, where the parts are columns.
+    numbers: Vec<u32>,
     /// Id of the whole, once written.
     id: Option<u32>,
 }
@@ -101,7 +103,8 @@ impl Raise {
         if let Kind::Load { parent, .. } | Kind::Store { parent, .. } = kind {
             self.parents.insert(parent);
         }
-        self.groups.push(Group { kind, parts, instrs, id: None });
+        let numbers = (0..parts.len() as u32).collect();
+        self.groups.push(Group { kind, parts, instrs, numbers, id: None });
     }
 
     /// Whether the access is a part of a larger one.
@@ -231,21 +234,29 @@ impl Raise {
                 continue;
             }
             let srcs = f.srcs(instr);
-            let column = f.constant(srcs[srcs.len() - 1].def()).map(|c| c[0]);
+            let column = f.constant(srcs[srcs.len() - 1].def());
             let key: Key =
                 (op, srcs[..srcs.len() - 1].iter().map(|s| (s.def(), s.swizzle())).collect());
             let columns = open.entry(key.clone()).or_insert_with(|| {
                 order.push(key.clone());
                 Vec::new()
             });
-            if column == Some(columns.len() as u64) {
+            if column.is_some() {
                 columns.push(instr);
             }
         }
         for key in order {
             if let Some(instrs) = open.remove(&key).filter(|i| !i.is_empty()) {
                 let parts = instrs.iter().map(|i| i.def()).collect();
+                let number = |i: &Instr| {
+                    let last = f.src(*i, f.srcs(*i).len() - 1);
+                    f.constant(last).map_or(0, |c| c[0] as u32)
+                };
+                let numbers = instrs.iter().map(number).collect();
                 self.add(Kind::Columns, parts, instrs);
+                if let Some(group) = self.groups.last_mut() {
+                    group.numbers = numbers;
+                }
             }
         }
     }
@@ -330,7 +341,10 @@ impl Raise {
     /// Whether a group of columns has all that its instruction gives.
     fn is_full(&self, f: &Function, group: &Group) -> bool {
         match &group.kind {
-            Kind::Columns => column_count(f, group.instrs[0]) == group.parts.len(),
+            Kind::Columns => {
+                let count = column_count(f, group.instrs[0]);
+                group.numbers.iter().copied().eq(0..count as u32)
+            }
             Kind::Product { right, .. } => right.len() == group.parts.len(),
             Kind::Load { .. } | Kind::Store { .. } => true,
         }
@@ -525,13 +539,12 @@ fn path_to(
 
 /// Columns of the matrix that an instruction gives one column of.
 fn column_count(f: &Function, instr: Instr) -> usize {
-    let srcs = f.srcs(instr);
     let form = f.alu_info(instr).and_then(|i| i.spirv.first());
     match form.is_some_and(|form| form.matrix.is_some()) {
         // Transposes and inverses have as many columns as theirs have rows.
-        true => f.comps(srcs[0].def()).into(),
+        true => f.src_comps(instr, 0).into(),
         // Outer products as the second vector has components.
-        false => srcs.get(1).map_or(0, |s| f.comps(s.def()).into()),
+        false => f.src_comps(instr, 1).into(),
     }
 }
 
@@ -573,7 +586,7 @@ impl Emit<'_, '_> {
                 let leaves = self.raise.leaves_of(self.w.module, ty);
                 words.extend(leaves.iter().flat_map(|l| l[n].0.iter().copied()));
             }
-            _ => words.push(n as u32),
+            _ => words.push(self.raise.groups[group].numbers[n]),
         }
         self.code.op(Op::CompositeExtract, &words);
         Ok(())
