@@ -171,11 +171,7 @@ impl Source {
                 _ => random(&mut self.rng, s.base, s.bits),
             };
             let value = value & mask(s.bits);
-            out.push(if s.base == Base::Bool && s.bits > 1 && value != 0 {
-                mask(s.bits)
-            } else {
-                value
-            });
+            out.push(value);
         }
         Some(out)
     }
@@ -213,7 +209,8 @@ fn is_float_use(rule: &Rule, var: usize) -> bool {
 fn edges(base: Base, bits: u8) -> Vec<u64> {
     let m = mask(bits);
     let mut out: Vec<u64> = match base {
-        Base::Bool => vec![0, if bits == 1 { 1 } else { m }],
+        // Wide bools are read as true where they are not 0.
+        Base::Bool => vec![0, m, 1, 2 & m, 1 << (bits - 1)],
         Base::Float => float_edges(bits),
         Base::Int | Base::Uint => {
             let below = |n: u64| m.wrapping_sub(n);
