@@ -51,6 +51,9 @@ pub(crate) struct Source {
     rng: Rng,
 }
 
+/// Points tried at least before facts count as unsatisfiable.
+const MIN_TRIES: u64 = 40_000;
+
 /// Points with poison, a variable.
 const POISON_POINTS: usize = 48;
 
@@ -148,7 +151,7 @@ impl Source {
             self.product = false;
         }
         self.tries += 1;
-        if satisfied >= self.wanted || self.tries > 64 * self.wanted {
+        if satisfied >= self.wanted || self.tries > (64 * self.wanted).max(MIN_TRIES) {
             return None;
         }
         let mut out: Vec<u64> = Vec::new();

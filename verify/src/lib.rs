@@ -15,6 +15,7 @@ pub use report::{Kind, Verdict, Witness};
 
 use deburr_algebraic::interp::term::{Claim, Terms};
 use deburr_ir_core::{Denorm, Rounding};
+use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::model::{EnvClause, NodeKind, Rule, RuleSet, VarKind, flags};
 use std::time::Instant;
 
@@ -55,7 +56,11 @@ impl Options {
 pub fn claims(set: &RuleSet, rule: &Rule) -> Vec<Claim> {
     let float = rule.nodes.iter().any(|n| match &n.kind {
         NodeKind::Op { op, .. } => set.ops.get(*op).float,
-        NodeKind::Compute { .. } => true,
+        NodeKind::Compute { expr, .. } => {
+            let mut float = false;
+            expr.walk(&mut |e| float |= e.ty.base == Base::Float);
+            float
+        }
         _ => false,
     });
     if !float {
