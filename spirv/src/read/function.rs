@@ -154,6 +154,7 @@ pub(super) fn translate<'r>(
     for &step in &script.steps {
         t.step(&script, step)?;
     }
+    t.f.remove_unreachable();
     t.vars.finish(&mut t.f);
     t.drop_unused();
     t.check_dominance()?;

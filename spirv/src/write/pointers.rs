@@ -96,6 +96,10 @@ impl Emit<'_, '_> {
             PointerType::Type(ty) => return self.w.ir_type(ty),
             PointerType::To(modes, to, stride) => (modes, to, stride),
         };
+        if stride != 0 && modes != Modes::GLOBAL {
+            // Access chains would need that type too.
+            return Err(Error::unsupported("arithmetic on pointers that are chosen at run time"));
+        }
         let data = TypeData::Pointer { modes, pointee: Some(to), stride };
         let known = self.w.module.types.iter().find(|(_, d)| **d == data).map(|(ty, _)| ty);
         if let Some(ty) = known.filter(|_| stride != 0) {
@@ -115,6 +119,18 @@ impl Emit<'_, '_> {
             }
             _ => self.pointer(def),
         }
+    }
+
+    /// A deref as an argument of a call.
+    pub(super) fn argument(&mut self, def: Def, param: Option<Type>) -> Result<u32, Error> {
+        if let Some(TypeData::Pointer { modes, stride, .. }) =
+            param.map(|ty| &self.w.module.types[ty])
+            && *stride != 0
+            && *modes != Modes::GLOBAL
+        {
+            return Err(Error::unsupported("arithmetic on pointers that are passed"));
+        }
+        self.pointer(def)
     }
 
     /// As [`Emit::pointer_operand`], where the pointer may come later in the text.
