@@ -6,6 +6,7 @@ use crate::cf::NodeKind;
 use crate::entity::{Block, CfList, Def, Instr, UseId};
 use crate::func::Function;
 use crate::instr::Swizzle;
+use crate::intrinsic::Index;
 use crate::module::Module;
 use rustc_hash::FxHashMap;
 
@@ -52,6 +53,8 @@ pub(super) struct Body<'s, 'f> {
     blocks: LabelMap<'s, Block>,
     /// ALU sources without a swizzle, and how many components they read.
     pub implicit: Vec<(Instr, usize, u8)>,
+    /// Stores without a write mask: they write all components of this source.
+    pub masks: Vec<(Instr, usize)>,
     started: bool,
 }
 
@@ -108,6 +111,7 @@ impl<'s> Parser<'s> {
             defs: LabelMap::new(),
             blocks: LabelMap::new(),
             implicit: Vec::new(),
+            masks: Vec::new(),
             started: false,
         };
         let mut open = vec![Open::Body];
@@ -216,7 +220,7 @@ impl<'s> Parser<'s> {
 
     /// Replaces label numbers by what they stand for, and makes use lists and edges.
     fn finish_body(&mut self, body: Body<'s, '_>) {
-        let Body { f, defs, blocks, implicit, .. } = body;
+        let Body { f, defs, blocks, implicit, masks, .. } = body;
         for token in defs.undefined() {
             let error = self.error_at(token, "this value is defined nowhere");
             self.report(error);
@@ -238,6 +242,10 @@ impl<'s> Parser<'s> {
             if reads > 1 && f.comps(f.src(instr, n)) == 1 {
                 f.set_swizzle(instr, n, Swizzle::splat(0));
             }
+        }
+        for (instr, stored) in masks {
+            let comps = f.comps(f.src(instr, stored));
+            f.set_index(instr, Index::WRITE_MASK, (1 << comps) - 1);
         }
         for id in 0..f.uses.len() {
             f.link_use(UseId(id as u32));

@@ -7,7 +7,7 @@ use crate::entity::{Block, Def, Instr, Var};
 use crate::instr::{
     DerefInfo, DerefKind, Flags, InstrInit, JumpKind, Shape, Swizzle, TexInfo, TexOp, TexSrc,
 };
-use crate::intrinsic::{IndexInfo, IndexKind};
+use crate::intrinsic::{Index, IndexInfo, IndexKind};
 use crate::module::Module;
 use crate::print::DEST_TYPES;
 use crate::types::Dim;
@@ -99,7 +99,7 @@ impl<'s> Parser<'s> {
                 let func = self.func_label()?;
                 let mut srcs = Vec::new();
                 self.expect('(')?;
-                self.list(')', |p| {
+                self.list_or_nothing(')', |p| {
                     srcs.push((p.src(body)?, Swizzle::IDENTITY));
                     Ok(())
                 })?;
@@ -109,13 +109,12 @@ impl<'s> Parser<'s> {
             "parallel_copy" => {
                 let flags = self.flags()?;
                 let mut srcs = Vec::new();
-                while matches!(self.peek(), Tok::Sigil('%', _)) {
+                let mut more = matches!(self.peek(), Tok::Sigil('%', _));
+                while more {
                     srcs.push((self.src(body)?, Swizzle::IDENTITY));
                     self.expect('=')?;
                     srcs.push((self.src(body)?, Swizzle::IDENTITY));
-                    if !self.eat(',') {
-                        break;
-                    }
+                    more = self.eat(',');
                 }
                 self.check_count(start, srcs.len())?;
                 Ok(self.create(body, InstrInit::ParallelCopy, shape, flags, &srcs))
@@ -273,6 +272,8 @@ impl<'s> Parser<'s> {
         if values.len() != info.indices.len() {
             return Err(self.error_at(start, format!("an index of `@{name}` is in no table")));
         }
+        let mask = info.index_slot(Index::WRITE_MASK);
+        let mut has_mask = false;
         if self.eat('(') {
             self.list(')', |p| {
                 let at = p.at;
@@ -280,12 +281,18 @@ impl<'s> Parser<'s> {
                 let Some(slot) = infos.iter().position(|i| i.name == key) else {
                     return Err(p.error_at(at, format!("`@{name}` has no index `{key}`")));
                 };
+                has_mask |= Some(slot) == mask;
                 p.expect('=')?;
                 values[slot] = p.index_value(infos[slot])?;
                 Ok(())
             })?;
         }
-        Ok(self.create(body, InstrInit::Intrinsic(op, &values), shape, flags, &srcs))
+        let instr = self.create(body, InstrInit::Intrinsic(op, &values), shape, flags, &srcs);
+        let stored = info.srcs.iter().position(|&comps| comps == 0);
+        if let (Some(_), Some(stored), false) = (mask, stored, has_mask) {
+            body.masks.push((instr, stored));
+        }
+        Ok(instr)
     }
 
     fn index_value(&mut self, info: &IndexInfo) -> Parsed<u32> {
@@ -386,13 +393,12 @@ impl<'s> Parser<'s> {
         let mut preds = Vec::new();
         let mut srcs = Vec::new();
         // The next line may begin with a word too, but none that a colon follows.
-        while *self.peek_at(1) == Tok::Punct(':') {
+        let mut more = *self.peek_at(1) == Tok::Punct(':');
+        while more {
             preds.push(self.pred(body)?);
             self.expect(':')?;
             srcs.push((self.src(body)?, Swizzle::IDENTITY));
-            if !self.eat(',') {
-                break;
-            }
+            more = self.eat(',');
         }
         self.check_count(start, srcs.len())?;
         Ok(self.create(body, InstrInit::Phi(&preds), shape, flags, &srcs))
@@ -417,13 +423,12 @@ impl<'s> Parser<'s> {
             access: 0,
         };
         let mut srcs = Vec::new();
-        while *self.peek_at(1) == Tok::Punct('=') {
+        let mut more = *self.peek_at(1) == Tok::Punct('=');
+        while more {
             info.srcs.push(self.named("the kind of a source", TexSrc::NAMES)?);
             self.expect('=')?;
             srcs.push((self.src(body)?, Swizzle::IDENTITY));
-            if !self.eat(',') {
-                break;
-            }
+            more = self.eat(',');
         }
         self.check_count(start, srcs.len())?;
         self.expect('(')?;

@@ -280,15 +280,23 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Items between the bracket that was just eaten and `close`, separated by commas, a trailing comma allowed.
+    /// One item or more between the bracket that was just eaten and `close`, separated by commas.
     fn list(&mut self, close: char, mut item: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
-        while !self.eat(close) {
+        loop {
             item(self)?;
             if !self.eat(',') {
                 return self.expect(close);
             }
         }
-        Ok(())
+    }
+
+    /// The same, or nothing.
+    fn list_or_nothing(
+        &mut self,
+        close: char,
+        item: impl FnMut(&mut Self) -> Parsed<()>,
+    ) -> Parsed<()> {
+        if self.eat(close) { Ok(()) } else { self.list(close, item) }
     }
 
     /// Skips the rest of a line.

@@ -295,7 +295,7 @@ impl<'s> Parser<'s> {
             let opcode = self.name("a SPIR-V instruction")?;
             let mut args = Vec::new();
             self.expect('(')?;
-            self.list(')', |p| {
+            self.list_or_nothing(')', |p| {
                 args.push(match *p.peek() {
                     Tok::Sigil('#', word) => {
                         let n = super::number(word).and_then(|n| u32::try_from(n).ok());
@@ -375,7 +375,7 @@ impl<'s> Parser<'s> {
         let name = self.optional_name(label, FUNC)?;
         let mut params = Vec::new();
         self.expect('(')?;
-        self.list(')', |p| {
+        self.list_or_nothing(')', |p| {
             params.push(p.param(module)?);
             Ok(())
         })?;

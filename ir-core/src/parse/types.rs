@@ -204,10 +204,14 @@ impl Parser<'_> {
         };
         self.expect('{')?;
         let mut members = Vec::new();
-        self.list('}', |p| {
-            members.push(p.member(module)?);
-            Ok(())
-        })?;
+        while !self.eat('}') {
+            members.push(self.member(module)?);
+            // A comma behind the last one is allowed.
+            if !self.eat(',') {
+                self.expect('}')?;
+                break;
+            }
+        }
         Ok(StructType { name, members, decorations })
     }
 
@@ -320,7 +324,7 @@ impl Parser<'_> {
             loop {
                 let Some(parts) = open.last_mut() else { return Ok(value) };
                 parts.push(value);
-                if self.eat(',') && !matches!(self.peek(), Tok::Punct('}')) {
+                if self.eat(',') {
                     break;
                 }
                 self.expect('}')?;

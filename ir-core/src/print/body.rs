@@ -9,7 +9,7 @@ use crate::func::Function;
 use crate::instr::{
     DerefInfo, DerefKind, Flags, InstrView, JumpKind, Shape, Swizzle, TexInfo, TexOp, TexSrc,
 };
-use crate::intrinsic::{IndexInfo, IndexKind, Intrinsic};
+use crate::intrinsic::{Index, IndexInfo, IndexKind, Intrinsic};
 use crate::op::AluOp;
 use crate::types::{Dim, TypeData};
 use std::fmt::{Formatter, Result, Write};
@@ -351,7 +351,8 @@ impl Cx<'_> {
         let mut separator = " (";
         for (&index, &value) in info.indices.iter().zip(indices) {
             let Some(info) = self.function.dialects.index_of(op, index) else { continue };
-            if value != info.default {
+            // A write mask that is left out is that of all components.
+            if value != info.default || index == Index::WRITE_MASK {
                 write!(f, "{separator}{}=", info.name)?;
                 self.index_value(f, info, value)?;
                 separator = ", ";

@@ -257,3 +257,108 @@ impl FunctionCheck<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    //! What only code within the crate can break.
+
+    use super::*;
+    use crate::builder::Builder;
+    use crate::func::{Cursor, Function};
+    use crate::module::Module;
+    use crate::validate::validate;
+
+    /// A function with an `if`, spoilt, and the rules that it breaks.
+    fn broken(spoil: impl FnOnce(&mut Function)) -> Vec<Rule> {
+        let mut f = Function::new("f");
+        let condition = Builder::at_end(&mut f).imm_bool(true);
+        f.insert_if(Cursor::After(condition.instr()), condition);
+        spoil(&mut f);
+        let mut module = Module::new();
+        module.add_function(f);
+        let mut rules: Vec<Rule> =
+            validate(&module).err().into_iter().flatten().map(|e| e.rule).collect();
+        rules.dedup();
+        rules
+    }
+
+    #[test]
+    fn sound_functions_are_silent() {
+        assert_eq!(broken(|_| {}), []);
+    }
+
+    #[test]
+    fn a_list_that_does_not_end_with_a_block() {
+        assert_eq!(
+            broken(|f| {
+                let after = f.nodes.iter().position(|n| {
+                    n.list == f.body() && n.next.get().is_none() && n.prev.get().is_some()
+                });
+                let after = Node::from_index(after.expect("the body has a last node"));
+                f.unlink_node(after);
+            }),
+            [Rule::Tree]
+        );
+    }
+
+    #[test]
+    fn a_node_whose_links_disagree() {
+        assert_eq!(
+            broken(|f| {
+                let first = f.list_nodes(f.body()).next().expect("the body has a node");
+                f.nodes[first.index()].prev = first.into();
+            }),
+            [Rule::Tree]
+        );
+    }
+
+    #[test]
+    fn an_owner_that_is_another() {
+        assert_eq!(
+            broken(|f| {
+                let last = f.lists.len() - 1;
+                f.lists[last].owner = PackedOption::NONE;
+            }),
+            [Rule::Tree]
+        );
+    }
+
+    #[test]
+    fn an_instruction_that_says_another_block() {
+        assert_eq!(
+            broken(|f| {
+                let end = f.end_block();
+                let instr = f.all_instrs().next().expect("there is a constant");
+                f.header_mut(instr).block = end.into();
+            }),
+            [Rule::Placement]
+        );
+    }
+
+    #[test]
+    fn a_block_with_another_last_instruction() {
+        assert_eq!(broken(|f| f.blocks[0].last = PackedOption::NONE), [Rule::Placement]);
+    }
+
+    #[test]
+    fn a_use_that_is_in_no_list() {
+        assert_eq!(
+            broken(|f| {
+                let instr = f.all_instrs().next().expect("there is a constant");
+                f.header_mut(instr).uses = PackedOption::NONE;
+            }),
+            [Rule::Uses]
+        );
+    }
+
+    #[test]
+    fn an_edge_too_many() {
+        assert_eq!(
+            broken(|f| {
+                let (end, start) = (f.end_block(), f.start_block());
+                f.blocks[end.index()].preds.push(start);
+            }),
+            [Rule::Edges]
+        );
+    }
+}
