@@ -135,7 +135,11 @@ impl Reducer<'_> {
                     continue;
                 }
                 let Some((_, jump)) = self.best[func].block_jump(block) else { continue };
-                // The last return of a function that gives a value is needed.
+                // A function that returns a value ends by doing so.
+                let f = &self.best[func];
+                if jump == JumpKind::Return && f.ret.is_some() && block == f.last_block(f.body()) {
+                    continue;
+                }
                 let removed = self.attempt_cf(func, |f| {
                     f.remove_jump(block);
                     true

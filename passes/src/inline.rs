@@ -164,7 +164,12 @@ fn is_written(f: &Function, var: Var) -> bool {
 fn expand(f: &mut Function, call: Instr, body: &Function) {
     let args: Vec<_> = f.srcs(call).iter().map(|s| s.def()).collect();
     let result = f.clone_body_into(Cursor::Before(call), body, &args);
-    if let (Some(value), Some(def)) = (result.value, f.def(call)) {
+    if let Some(def) = f.def(call) {
+        // A body that never comes to its end, or ends without a return, gives no value.
+        let value = result.value.unwrap_or_else(|| {
+            let (comps, bits) = (f.comps(def), f.bits(def));
+            Builder::new(f, Cursor::Before(call)).undef(comps, bits)
+        });
         f.replace_all_uses(def, value);
     }
     f.remove(call);
