@@ -43,6 +43,17 @@ pub fn make(seed: u64, programs: &Programs) -> (Module, Option<Tolerance>) {
     (program(seed + 1, &programs), None)
 }
 
+/// Names the program at which a pass panics.
+struct Underway(u64);
+
+impl Drop for Underway {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("accept_a_5: the panic is at the program of seed {}", self.0);
+        }
+    }
+}
+
 #[derive(Default)]
 struct Half {
     programs: u64,
@@ -82,6 +93,7 @@ pub fn run(args: &Args) -> Outcome {
     let first = args.seed.wrapping_mul(1 << 24);
     for n in 0..count {
         let seed = first + n;
+        let _underway = Underway(seed);
         let (before, tolerance) = make(seed, &programs);
         let half = &mut halves[usize::from(tolerance.is_some())];
         if tolerance.is_none() {
