@@ -13,7 +13,7 @@ use std::collections::HashSet;
 /// Run two compute modules on the same random inputs and compare what they write.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  deburr check a.spv b.spv --float strict\n  deburr check a.wgsl b.spv --inputs 100 --seed 7 --json"
+    after_help = "Examples:\n  deburr check a.spv b.spv --float strict\n  deburr check a.wgsl b.spv --inputs 20 --seed 7 --json"
 )]
 pub struct Args {
     /// The first module

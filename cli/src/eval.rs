@@ -17,8 +17,8 @@ pub struct Args {
     /// The term
     #[arg(value_name = "TERM")]
     term: String,
-    /// Values of variables: NAME=0x…, NAME=1.5, NAME=-3, NAME=true; components by commas
-    #[arg(value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    /// Values: NAME=0x…, NAME=1.5, NAME=-3, NAME=true; components by commas
+    #[arg(value_name = "NAME=VALUE")]
     values: Vec<String>,
     /// Bit size of what the term doesn't determine
     #[arg(long, value_name = "N", value_parser = parse_size)]

@@ -47,13 +47,13 @@ struct Cli {
 #[derive(clap::Args, Clone)]
 struct Common {
     /// Say nothing but errors
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 900)]
     quiet: bool,
     /// Say more; twice, still more
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, display_order = 901, action = clap::ArgAction::Count)]
     verbose: u8,
     /// JSON Lines on stdout, one object an input or item
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 902)]
     json: bool,
 }
 

@@ -38,7 +38,7 @@ pub struct Args {
     /// Operations that may be created: spirv, generic
     #[arg(long, value_enum, value_name = "T", default_value_t = TargetName::Spirv, hide_possible_values = true)]
     target: TargetName,
-    /// Refuse modules newer than this takes: vulkan1.0 … vulkan1.4, spv1.0 … spv1.6
+    /// Refuse newer modules: vulkan1.0 … vulkan1.4, spv1.0 … spv1.6
     #[arg(long, value_name = "E", value_parser = parse_env)]
     target_env: Option<(u8, u8)>,
     /// Rules in place of those built in

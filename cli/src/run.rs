@@ -25,8 +25,8 @@ pub struct Args {
     /// Workgroups
     #[arg(long, value_name = "X,Y,Z", default_value = "1,1,1", value_parser = parse_groups)]
     groups: [u32; 3],
-    /// A buffer's contents, and where to put them afterwards; random without FILE
-    #[arg(long, value_name = "SET.BINDING=FILE[:out=FILE2]", value_parser = parse_bind)]
+    /// A buffer: SET.BINDING=FILE[:out=FILE2]; random without FILE
+    #[arg(long, value_name = "BIND", value_parser = parse_bind)]
     bind: Vec<Bind>,
     /// Push constants
     #[arg(long, value_name = "FILE")]
@@ -34,7 +34,7 @@ pub struct Args {
     #[command(flatten)]
     reading: Reading,
     /// A stage input; compute shaders have none
-    #[arg(long, value_name = "LOC=FILE")]
+    #[arg(long = "input", value_name = "LOC=FILE")]
     input_at: Vec<String>,
     /// Invocations of a subgroup
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=128))]
@@ -95,7 +95,7 @@ fn dispatch(args: &Args) -> Result<(Outcome, Dispatch), Trouble> {
     let module = input::load(&args.input, &args.reading.options())?.module;
     if let Some(first) = args.input_at.first() {
         let message = format!(
-            "`--input-at {first}`: only compute shaders can be run, and they have no stage inputs"
+            "`--input {first}`: only compute shaders can be run, and they have no stage inputs"
         );
         return Err(Diagnostic::new(&args.input, Kind::Unsupported, codes::RUN, message).into());
     }

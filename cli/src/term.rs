@@ -416,12 +416,16 @@ impl Reader<'_> {
     fn settled(&self, draft: &Draft, bits: u8, places: &[usize]) -> Result<NodeKind, Diagnostic> {
         Ok(match &draft.kind {
             DraftKind::Var(n) => NodeKind::Var(*n),
-            DraftKind::Literal(literal) => match literal.encode(base_of(draft.base), bits) {
-                Ok(bits) => NodeKind::Literal(bits),
-                Err(why) => {
-                    return Err(Diagnostic::error(codes::LITERAL, &self.file, draft.span, why));
-                }
-            },
+            DraftKind::Literal(literal) => {
+                let encoded = match (literal, draft.base) {
+                    (Literal::Float(_), BaseType::Int | BaseType::Bool) => {
+                        Err("the operand is no float".into())
+                    }
+                    _ => literal.encode(base_of(draft.base), bits),
+                };
+                let error = |why| Diagnostic::error(codes::LITERAL, &self.file, draft.span, why);
+                NodeKind::Literal(encoded.map_err(error)?)
+            }
             DraftKind::Op { op, width, promises, args, .. } => {
                 let place =
                     |a: &Operand| Operand { node: places[a.node], swizzle: a.swizzle.clone() };

@@ -169,6 +169,19 @@ fn the_readme_has_an_example_with_its_output() {
     assert!(output.contains("body") && output.contains("cost"), "{output}");
 }
 
+/// A shader that is quickly run.
+const SHADER: &str = "
+@group(0) @binding(0) var<storage, read> xs: array<u32>;
+@group(0) @binding(1) var<storage, read_write> ys: array<u32>;
+
+@compute @workgroup_size(32)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    if (id.x < arrayLength(&ys)) {
+        ys[id.x] = xs[id.x] * 2u + 1u;
+    }
+}
+";
+
 /// The subcommands that the overview lists.
 fn subcommands(folder: &Folder) -> Vec<String> {
     let text = folder.run(&["--help"]).ends(0).text();
@@ -185,7 +198,7 @@ fn every_help_fits_a_screen_and_ends_with_two_examples() {
         let args: Vec<&str> = [command, "--help"].into_iter().filter(|a| !a.is_empty()).collect();
         let text = folder.run(&args).ends(0).text();
         let lines: Vec<&str> = text.trim_end().lines().collect();
-        assert!(lines.len() <= 50, "{command}: {} lines", lines.len());
+        assert!(lines.len() <= 40, "{command}: {} lines", lines.len());
         for line in &lines {
             assert!(line.chars().count() <= 100, "{command}: {line}");
         }
@@ -205,12 +218,11 @@ fn the_examples_of_every_help_work() {
         let copy = |from: &str, to: &str| {
             std::fs::copy(folder.path(from), folder.path(to)).expect("examples can be copied");
         };
-        copy("examples/life.wgsl", "shader.wgsl");
-        copy("examples/life.wgsl", "a.wgsl");
+        folder.write("shader.wgsl", SHADER);
+        folder.write("a.wgsl", SHADER);
         folder.run(&["opt", "a.wgsl", "--passes", "none", "-o", "a.spv"]).ends(0);
         folder.run(&["opt", "a.wgsl", "--float", "strict", "-o", "b.spv"]).ends(0);
         copy("a.spv", "shader.spv");
-        copy("a.spv", "b.wgsl.spv");
         copy("a.wgsl", "b.wgsl");
         folder.run(&["print", "a.spv", "-o", "shader.nir"]).ends(0);
         folder.write("in.bin", vec![1; 1 << 16]);
