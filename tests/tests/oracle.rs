@@ -218,7 +218,7 @@ fn definitions_walked_as_trees_agree_with_the_oracle() {
         };
         let sizes = if def.sizes.is_empty() { &[0][..] } else { &def.sizes };
         for &bits in sizes {
-            let effort = Effort { samples: 60, thin: 61, seed: 7, first_only: false };
+            let effort = Effort { samples: 12, thin: 61, seed: 7, first_only: false };
             let shape = u32::from(bits);
             let found = compare(op, shape, effort, &mut |comps, srcs, env, out| {
                 Some(tree::fold(def, tree, None, (shape, comps), srcs, env, out))

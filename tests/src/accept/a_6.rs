@@ -164,6 +164,12 @@ struct Kills {
 }
 
 impl Kills {
+    /// Whether 99 % are killed; of fewer than a hundred, all but one.
+    fn enough(&self) -> bool {
+        let live = self.made - self.equivalent;
+        live > 0 && live - self.killed <= (live / 100).max(1)
+    }
+
     /// Killed, of those that are not equivalent to the original.
     fn rate(&self) -> f64 {
         let live = self.made - self.equivalent;
@@ -224,8 +230,9 @@ fn mutants(args: &Args, tables: &Tables, list: &mut Vec<String>) -> Kills {
             Some(Definition { op, tree: tree::definition(op)?, exact })
         })
         .collect();
-    let sampled = mutate::sample(&definitions, args.count(MUTANTS) as usize, args.seed);
-    let effort = effort(args, 2000);
+    let sampled = mutate::sample(&definitions, args.count(MUTANTS).max(12) as usize, args.seed);
+    // Few mutants, but each at the full grid: it is the grid that is asked whether it would notice.
+    let effort = Effort { samples: 2000, thin: 1, seed: args.seed, first_only: true };
     let fates =
         in_parallel(&sampled, |(definition, mutant)| match TABLE.get(&definition.op.name) {
             Some(op) => fate(definition.op, op, definition.tree, mutant, effort),

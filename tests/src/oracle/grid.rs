@@ -220,14 +220,19 @@ pub fn points(op: &Op, bits: u32, comps: u32, effort: Effort, visit: &mut dyn Fn
                 _ => edges.to_vec(),
             };
             let (first, second) = (every(0, first), every(1, second));
+            // A thinned grid has a seventh of the pairs: 7 divides no list's length, so that every value has its turn.
+            let (stride, mut at) = (effort.thin.min(7), effort.seed);
             for &a in &first {
                 for &b in &second {
-                    visit(&[a, b]);
+                    if at.is_multiple_of(stride) {
+                        visit(&[a, b]);
+                    }
+                    at = at.wrapping_add(1);
                 }
             }
         }
         many => {
-            if many.len() <= 4 {
+            if many.len() <= 4 && effort.thin == 1 {
                 every_key(&slots, &mut |point| visit(point));
             }
             for _ in 0..effort.samples {
