@@ -15,7 +15,10 @@ impl Cli {
 
 macro_rules! codes {
     ($($name:ident = $number:literal, $title:literal, $explanation:literal;)*) => {
-        $(pub const $name: Cli = Cli($number);)*
+        $(
+            #[allow(dead_code, reason = "some are told with the feature `naga` only, some without it only")]
+            pub const $name: Cli = Cli($number);
+        )*
         /// Every code of the command.
         pub const CODES: &[CodeInfo] = &[
             $(CodeInfo { code: Code($number), title: $title, explanation: $explanation },)*
@@ -54,8 +57,6 @@ codes! {
         "This is a bug of deburr. Nothing was written. Please report it with the input; `--print-after PASS` shows the module after each run of a pass.";
     TARGET_ENV = 41, "a module that is newer than its target environment",
         "The module's SPIR-V version is above what the environment of `--target-env` takes.";
-    NO_RULE_FILES = 42, "rule files at run time",
-        "`--rules` needs the reference matcher, which this build doesn't have. Rules are compiled into deburr: edit the files in `rules/` and build again.";
     RUN = 50, "a dispatch that can't be run",
         "The module has no such compute entry point, uses what the interpreter doesn't know, or a barrier isn't reached by every invocation.";
     RUN_LIMIT = 51, "a dispatch that was given up",

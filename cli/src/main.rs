@@ -25,6 +25,7 @@ mod simplify;
 mod stats;
 mod tables;
 mod term;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use report::{Exit, Reporter};
@@ -73,6 +74,8 @@ enum Command {
     Check(check::Args),
     /// Rewrite a term by the rules
     Simplify(simplify::Args),
+    /// Check the rewrite rules
+    Verify(verify::Args),
     /// List the rewrite rules
     Rules(tables::RulesArgs),
     /// List the opcodes
@@ -123,6 +126,7 @@ fn run(cli: Cli) -> Exit {
         Command::Eval(args) => eval::run(&args, reporter),
         Command::Check(args) => check::run(&args, reporter),
         Command::Simplify(args) => simplify::run(&args, reporter),
+        Command::Verify(args) => verify::run(&args, reporter),
         Command::Rules(args) => tables::rules(&args, reporter),
         Command::Ops(args) => tables::ops(&args, reporter),
         Command::Intrinsics(args) => tables::intrinsics(&args, reporter),

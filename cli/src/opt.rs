@@ -6,9 +6,12 @@ use crate::opt_report::{Done, Kinds};
 use crate::options::Reading;
 use crate::output;
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
-use deburr_algebraic::Target;
+use crate::rulebook::{Rulebook, of_file};
+use deburr_algebraic::interp::matcher::Interpreter;
+use deburr_algebraic::{Rewriter, Target, run_with};
 use deburr_ir_core::Module;
-use deburr_passes::{DEFAULT, Options, Pipeline, Report, RunError};
+use deburr_passes::{DEFAULT, Options, Pipeline, Report};
+use deburr_rulegen::rules::RuleSet;
 use deburr_spirv::{Counts, WriteOptions};
 use std::path::Path;
 use std::sync::Mutex;
@@ -41,7 +44,7 @@ pub struct Args {
     /// Refuse newer modules: vulkan1.0 … vulkan1.4, spv1.0 … spv1.6
     #[arg(long, value_name = "E", value_parser = parse_env)]
     target_env: Option<(u8, u8)>,
-    /// Rules in place of those built in
+    /// A file of rules that are tried before those built in
     #[arg(long, value_name = "F")]
     rules: Option<String>,
     /// A rule that must not fire
@@ -142,22 +145,17 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
     if args.inputs.len() > 1 && !folder {
         return reporter.usage("several inputs need `-o DIR/`");
     }
-    if let Some(file) = &args.rules {
-        let message = "rules can't be read at run time by this build";
-        return reporter.diagnose(&Diagnostic::new(
-            file,
-            Kind::Unsupported,
-            codes::NO_RULE_FILES,
-            message,
-        ));
-    }
+    let rules = match args.rules.as_deref().map(own_rules).transpose() {
+        Ok(rules) => rules,
+        Err(trouble) => return reporter.diagnose_all(&trouble),
+    };
     if let Some(dir) = args.output.as_deref().filter(|_| folder)
         && let Err(e) = std::fs::create_dir_all(dir)
     {
         let message = format!("can't make the folder: {e}");
         return reporter.diagnose(&Diagnostic::new(dir, Kind::Invalid, codes::FILE, message));
     }
-    let job = Job { args, pipeline: &pipeline, folder };
+    let job = Job { args, pipeline: &pipeline, folder, rules: rules.as_ref() };
     match args.jobs.min(args.inputs.len()) {
         0 | 1 => {
             let tell = |path: &String| job.tell(job.one(path), reporter);
@@ -168,6 +166,11 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
             results.into_iter().map(|r| job.tell(r, reporter)).max().unwrap_or(Exit::Ok)
         }
     }
+}
+
+/// The rules of a file.
+fn own_rules(path: &str) -> Result<RuleSet, Trouble> {
+    of_file(path, &Rulebook::built_in()?)
 }
 
 /// Applies a function to every item on some threads; results are in the order of the items.
@@ -194,6 +197,8 @@ struct Job<'a> {
     args: &'a Args,
     pipeline: &'a Pipeline,
     folder: bool,
+    /// Rules of the user's own.
+    rules: Option<&'a RuleSet>,
 }
 
 /// What an input came to.
@@ -365,17 +370,25 @@ impl Job<'_> {
             }
         };
         let rules = deburr_ruleset::rules();
-        let report = self.pipeline.run_observed(module, rules, &target, &options, &mut observer);
-        match report {
-            Ok(report) => Ok((report, prints)),
-            Err(error) => {
-                let kind = match &error.kind {
-                    RunError::Rules(_) => Kind::Invalid,
-                    _ => Kind::Bug,
-                };
-                Err(Diagnostic::new(path, kind, codes::PASS_BUG, error.to_string()).into())
+        let bug = |message: String| Diagnostic::new(path, Kind::Bug, codes::PASS_BUG, message);
+        let mut run = |module: &mut Module| {
+            let report =
+                self.pipeline.run_observed(module, rules, &target, &options, &mut observer);
+            report.map_err(|e| bug(e.to_string()))
+        };
+        let mut report = run(module)?;
+        let Some(own) = self.rules else { return Ok((report, prints)) };
+        for _ in 0..MAX_ROUNDS {
+            let fired =
+                rewrite(module, own, &target, &options.rules).map_err(|e| bug(e.to_string()))?;
+            if fired == 0 {
+                break;
             }
+            let again = run(module)?;
+            report.rules.fired += fired + again.rules.fired;
+            report.rules.folded += again.rules.folded;
         }
+        Ok((report, prints))
     }
 
     /// The bytes of the result, and the counts of its SPIR-V where it has one.
@@ -403,6 +416,29 @@ impl Job<'_> {
             Emit::Spv | Emit::Ir | Emit::Input => Ok((output::bytes(&words), counts)),
         }
     }
+}
+
+/// Rounds of a file's rules and the pipeline after which no more is tried.
+const MAX_ROUNDS: usize = 16;
+
+/// Rewrites by the user's rules and those built in, the former first; gives the number of rewrites.
+fn rewrite(
+    module: &mut Module,
+    own: &RuleSet,
+    target: &Target,
+    options: &deburr_algebraic::Options,
+) -> Result<u64, deburr_algebraic::Error> {
+    let built_in = deburr_ruleset::rules();
+    let Some(interpreter) = Interpreter::new(own, "opt") else { return Ok(0) };
+    let first = built_in.rules.len();
+    let mut fired = 0;
+    for f in module.functions.iter_mut().filter(|f| f.has_body()) {
+        let mut extra = |cx: &mut Rewriter<'_>, instr| {
+            interpreter.apply(cx, instr, |rule| first + rule).is_some()
+        };
+        fired += run_with(f, built_in, "opt", target, options, Some(&mut extra))?.fired;
+    }
+    Ok(fired)
 }
 
 #[cfg(feature = "naga")]

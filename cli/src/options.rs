@@ -27,7 +27,7 @@ impl Float {
 /// How modules are read.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Reading {
-    /// Licences of float arithmetic: vulkan, keep-nan, strict
+    /// Float licences: vulkan, keep-nan, strict
     #[arg(long, value_enum, value_name = "MODE", default_value_t = Float::Vulkan, hide_possible_values = true)]
     pub float: Float,
     /// Freeze a specialisation constant

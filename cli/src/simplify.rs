@@ -28,7 +28,7 @@ pub struct Args {
     /// Bit size of what the term doesn't determine
     #[arg(long, value_name = "N", value_parser = parse_size)]
     size: Option<u8>,
-    /// Licences of float operations: nsz, arcp, contract, reassoc, transform, relaxed
+    /// Float licences: nsz, arcp, contract, reassoc, transform, relaxed
     #[arg(long, value_name = "LICENCES", value_parser = parse_licences)]
     with: Option<Flags>,
     /// Operations that may be created: spirv, generic

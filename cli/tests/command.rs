@@ -321,6 +321,41 @@ fn options_of_opt_tell_what_they_say() {
 }
 
 #[test]
+fn own_rules_are_tried_first() {
+    let f = Folder::new();
+    f.write("own.rules", "rules 1\nrule gone: ixor(a, b) => iadd(a, b);\n");
+    let alu = |out: &str, rules: &[&str]| {
+        let mut args = vec!["opt", OTHER, "-o", out];
+        args.extend(rules);
+        f.run(&args).ends(0);
+        String::from_utf8(f.read(out)).unwrap().matches("= ixor ").count()
+    };
+    let (without, with) = (alu("a.nir", &[]), alu("b.nir", &["--rules", "own.rules"]));
+    assert!(without > 0 && with == 0, "{without} without, {with} with the rule");
+    f.write("bad.rules", "rules 1\nrule gone: ixo(a, b) => a;\n");
+    f.run(&["opt", SPV, "--rules", "bad.rules"]).ends(1).says("bad.rules:2:12").says("ixor");
+}
+
+#[test]
+fn verify_proves_and_refutes() {
+    let f = Folder::new();
+    f.run(&["verify", "--expr", "isub(a, a) => 0", "--size", "8"]).ends(0);
+    let lines = json_lines(
+        &f,
+        &["verify", "--expr", "fadd(a, 0.0) => a", "--size", "16", "--json"],
+        1,
+        &[
+            "rule", "instance", "size", "shape", "context", "verdict", "by", "points", "ms",
+            "witness",
+        ],
+    );
+    assert!(lines[0].contains("\"verdict\":\"refuted\""), "{}", lines[0]);
+    assert!(lines.last().unwrap().starts_with("{\"schema\":1,\"summary\":{\"rules\":1,"));
+    f.run(&["verify", "--rule", "nosuchrule"]).ends(1).says("E0062");
+    f.run(&["verify", "--expr", "isub(a, a) => 0", "--size", "1"]).ends(2);
+}
+
+#[test]
 fn runs_write_their_buffers() {
     let f = Folder::new();
     f.run(&["run", SPV, "--bind", "0.0=:out=in.bin", "--seed", "5"]).ends(0);

@@ -1,0 +1,160 @@
+//! `deburr verify`: are the rewrite rules sound?
+
+use crate::codes;
+use crate::eval::parse_size;
+use crate::expand::only;
+use crate::json::Object;
+use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
+use crate::rulebook::{Rulebook, of_file};
+use deburr_rulegen::rules::RuleSet;
+use deburr_verify::{Kind as Found, Options, Verdict, check_rule, run_tests};
+
+/// Check the rewrite rules: every instance, in every float environment that it claims.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  deburr verify --rule imul_pow2 --cases 0.01\n  deburr verify --expr 'isub(a, a) => 0' --size 8 --json"
+)]
+pub struct Args {
+    /// A rule file in place of the rules that are built in
+    #[arg(long, value_name = "F", conflicts_with = "expr")]
+    rules: Option<String>,
+    /// One rule: L => R where … with …
+    #[arg(long, value_name = "RULE")]
+    expr: Option<String>,
+    /// Rules whose name has this in it
+    #[arg(long, value_name = "NAME")]
+    rule: Option<String>,
+    /// Instances of this bit size
+    #[arg(long, value_name = "N", value_parser = parse_size)]
+    size: Option<u8>,
+    /// Scale of the number of inputs; 1 is full size
+    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    cases: f64,
+    /// Seed of the random inputs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// `--report json` is `--json`
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text", hide = true)]
+    report: String,
+}
+
+/// Counts of verdicts, in the order of the summary line.
+#[derive(Default)]
+struct Summary {
+    rules: usize,
+    instances: usize,
+    proved: usize,
+    tested: usize,
+    bounded: usize,
+    waived: usize,
+    refuted: usize,
+    missing: usize,
+    examples: usize,
+}
+
+impl Summary {
+    fn add(&mut self, verdict: &Verdict) {
+        self.instances += 1;
+        *match verdict.kind {
+            Found::Proved => &mut self.proved,
+            Found::Tested => &mut self.tested,
+            Found::Bounded => &mut self.bounded,
+            Found::Waived => &mut self.waived,
+            Found::Refuted => &mut self.refuted,
+            Found::Missing => &mut self.missing,
+        } += 1;
+    }
+
+    fn json(&self) -> String {
+        let o = Object::nested().raw("rules", self.rules).raw("instances", self.instances);
+        let o =
+            o.raw("proved", self.proved).raw("tested", self.tested).raw("bounded", self.bounded);
+        let o = o.raw("waived", self.waived).raw("refuted", self.refuted);
+        Object::line().raw("summary", o.raw("missing", self.missing).end()).end()
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "{} rules, {} instances: {} proved, {} tested, {} bounded, {} waived, {} refuted, {} missing",
+            self.rules,
+            self.instances,
+            self.proved,
+            self.tested,
+            self.bounded,
+            self.waived,
+            self.refuted,
+            self.missing
+        )
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
+    reporter.json |= args.report == "json";
+    let set = match rules(args) {
+        Ok(set) => set,
+        Err(trouble) => return reporter.diagnose_all(&trouble),
+    };
+    let mut options = Options::scaled(args.cases);
+    options.seed = args.seed;
+    let mut summary = Summary::default();
+    for rule in &set.rules {
+        let mut rule = rule.clone();
+        if let Some(size) = args.size {
+            let root = rule.nodes[rule.pattern].class;
+            rule.instances.retain(|bits| bits[root] == size);
+        }
+        if rule.instances.is_empty() {
+            continue;
+        }
+        summary.rules += 1;
+        for verdict in check_rule(&set, &rule, &options) {
+            summary.add(&verdict);
+            tell(&verdict, reporter);
+        }
+        for why in run_tests(&set, &rule) {
+            summary.examples += 1;
+            let message = format!("a test of the rule fails: {why}");
+            reporter.diagnose(&Diagnostic::new(&rule.name, Kind::Invalid, codes::VERIFY, message));
+        }
+    }
+    if summary.rules == 0 {
+        return reporter.usage("no rule has the name and size");
+    }
+    match reporter.json {
+        true => reporter.line(&summary.json()),
+        false => reporter.line(&summary.text()),
+    }
+    match summary.refuted + summary.missing + summary.examples {
+        0 => Exit::Ok,
+        _ => Exit::No,
+    }
+}
+
+fn rules(args: &Args) -> Result<RuleSet, Trouble> {
+    let book = Rulebook::built_in()?;
+    let mut set = match (&args.expr, &args.rules) {
+        (Some(text), _) => book.bare_rule(text)?,
+        (None, Some(file)) => of_file(file, &book)?,
+        (None, None) => book.rules()?,
+    };
+    if let Some(name) = &args.rule {
+        match set.rules.iter().any(|r| r.base == *name || r.name == *name) {
+            true => only(&mut set, name),
+            false => set.rules.retain(|r| r.name.contains(name.as_str())),
+        }
+        if set.rules.is_empty() {
+            let message = format!("no rule is called `{name}`");
+            return Err(Diagnostic::new("rules", Kind::Invalid, codes::ENTRY_NAME, message).into());
+        }
+    }
+    Ok(set)
+}
+
+fn tell(verdict: &Verdict, reporter: &mut Reporter) {
+    if reporter.json {
+        reporter.line(&verdict.to_json());
+    } else if !verdict.is_good() || reporter.verbose > 0 {
+        reporter.line(&verdict.to_string());
+    }
+}
