@@ -15,7 +15,7 @@ use crate::types::{Dim, TypeData};
 use std::fmt::{Formatter, Result, Write};
 
 /// Names of the base type of a texture's result.
-pub(crate) const DEST_TYPES: &[(&'static str, u8)] = &[("float", 0), ("int", 1), ("uint", 2)];
+pub(crate) const DEST_TYPES: &[(&str, u8)] = &[("float", 0), ("int", 1), ("uint", 2)];
 
 /// Longest path of a deref that is spelt out in a comment.
 const MAX_PATH: usize = 12;

@@ -128,7 +128,7 @@ impl FunctionCheck<'_> {
             InstrView::Call(func) => self.call(instr, func),
             InstrView::ParallelCopy => {
                 let sources = f.srcs(instr).len();
-                if sources % 2 != 0 {
+                if !sources.is_multiple_of(2) {
                     self.arity(instr, sources + 1);
                 }
                 if self.module.form != Form::Backend {
@@ -426,12 +426,11 @@ impl FunctionCheck<'_> {
         if !self.arity(instr, usize::from(returns.is_some())) {
             return;
         }
-        if let (Some(ret), Some(src)) = (returns, f.srcs(instr).first()) {
-            if (ret.comps, ret.bits) != (f.comps(src.def), f.bits(src.def)) {
+        if let (Some(ret), Some(src)) = (returns, f.srcs(instr).first())
+            && (ret.comps, ret.bits) != (f.comps(src.def), f.bits(src.def)) {
                 let message = format!("the function returns {}x{}", ret.bits, ret.comps);
                 self.error(Rule::Return, Place::Instr(instr), message);
             }
-        }
     }
 
     fn call(&mut self, instr: Instr, func: Func) {

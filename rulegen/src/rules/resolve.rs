@@ -516,11 +516,10 @@ impl<'a> Resolver<'a> {
             }
             _ => None,
         };
-        if let Some(set) = set {
-            if let Err(c) = self.classes.restrict(slot.class, set, literal.span) {
+        if let Some(set) = set
+            && let Err(c) = self.classes.restrict(slot.class, set, literal.span) {
                 self.conflict(codes::SIZE_CONFLICT, literal.span, "the bit size", c);
             }
-        }
         self.push(NodeKind::Literal(value, base), None, slot, literal.span)
     }
 
