@@ -244,6 +244,10 @@ fn edges(base: Base, bits: u8) -> Vec<u64> {
                 10,
                 100,
             ]);
+            if bits == 64 {
+                // Rounded to 53 bits it is the middle between two 24-bit neighbours.
+                out.extend([1 << 62 | 1 << 38 | 1, 1 << 61 | 1 << 37 | 1]);
+            }
             if bits >= 16 {
                 // Bit patterns of floats: 1.0, -1.0, NaN.
                 out.extend(float_edges(bits).into_iter().take(8));
@@ -304,6 +308,9 @@ fn float_edges(bits: u8) -> Vec<u64> {
         of(2, half) | sign,
     ]);
     let big = i64::from(fraction);
+    // Just above the middle between two neighbours of a narrower format: wrong if rounded twice.
+    let above_half = |narrow: u32| of(0, 1 << (fraction - narrow - 1) | 1);
+    out.extend([10, 23].into_iter().filter(|n| *n + 1 < fraction).map(above_half));
     out.extend([of(big, 0), of(big, 1), of(big - 1, 1), of(big + 1, 0)].map(|v| v & !sign));
     out.extend([of(-(bias as i64) + 2, half), of(bias as i64 - 1, half), of(bias as i64, 0)]);
     out
