@@ -92,7 +92,7 @@ impl Source {
             scalars,
             may_poison: if drops { may_poison } else { Vec::new() },
             exhaustive,
-            product: product <= options.points as f64,
+            product: product <= (options.points as f64).max(512.0),
             step: 0,
             wanted: options.points,
             tries: 0,
