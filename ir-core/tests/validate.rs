@@ -2,8 +2,8 @@
 
 use deburr_ir_core::{
     AluOp, Builder, Constant, Cursor, EntryPoint, Func, Function, InstrInit, JumpKind, Modes,
-    Module, Rule, Shape, SpecConst, SpecConstant, SpecValue, Stage, Type, TypeData, Var, Variable,
-    parse, validate,
+    Module, Rule, Shape, SpecConst, SpecConstant, SpecValue, Stage, Type, TypeData, User, Var,
+    Variable, parse, validate,
 };
 use std::collections::BTreeSet;
 
@@ -256,5 +256,27 @@ fn a_sound_module_is_silent() {
          } continue { block cont: 32 %7 = iadd.nuw %6, %1 }
          block out: @store_deref %2, %4 (write_mask=x|w)",
     );
+    assert_eq!(validate(&module), Ok(()));
+}
+
+/// F2: no type stands between a float op and an integer op.
+#[test]
+fn one_value_feeds_floats_and_integers() {
+    let module = body("32 %0 = undef 32 %1 = fadd %0, %0 32 %2 = iadd %1, %0 1 %3 = flt %2, %1");
+    assert_eq!(validate(&module), Ok(()));
+}
+
+/// F7: conditions of ifs are uses, and replacing all uses leaves none.
+#[test]
+fn replacing_all_uses_leaves_none() {
+    let mut module =
+        body("1 %0 = undef 1 %1 = load_const (true) 1 %2 = inot %0 if %0 { } 1 %3 = ior %0, %0");
+    let f = &mut module.functions[0];
+    let values: Vec<_> = f.all_instrs().map(|i| i.def()).collect();
+    assert_eq!(f.uses(values[0]).count(), 4);
+    assert_eq!(f.uses_at(values[0]).filter(|(user, _)| matches!(user, User::If(_))).count(), 1);
+    f.replace_all_uses(values[0], values[1]);
+    assert!(!f.is_used(values[0]));
+    assert_eq!(f.uses(values[1]).count(), 4);
     assert_eq!(validate(&module), Ok(()));
 }
