@@ -101,7 +101,13 @@ pub fn read(words: &[u32], options: &ReadOptions) -> Result<Module, Error> {
     let mut entered = Vec::new();
     for &entry in &entries {
         let env = reader.entry_env(reader.functions[entry as usize].id)?;
-        entered.push(funcs[&(entry, env)]);
+        let func = funcs[&(entry, env)];
+        let f = &reader.m[func];
+        if !f.params.is_empty() || f.ret.is_some() || !f.has_body() {
+            let message = "an entry point enters a function with parameters, a result or no body";
+            return Err(Error::invalid(message));
+        }
+        entered.push(func);
     }
     reader.add_entry_points(&entered)?;
     Ok(reader.m)

@@ -117,8 +117,52 @@ impl Emit<'_, '_> {
                 let type_id = self.pointer_type_id(ty)?;
                 Ok(self.w.null(type_id))
             }
-            _ => self.pointer(def),
+            _ => {
+                let (id, own) = (self.pointer(def)?, self.own_pointer_type(def)?);
+                let wanted = self.pointer_type_id(ty)?;
+                if own.is_none_or(|own| own == wanted) {
+                    return Ok(id);
+                }
+                let cast = self.w.id();
+                self.code.op(Op::Bitcast, &[wanted, cast, id]);
+                Ok(cast)
+            }
         }
+    }
+
+    /// Id of the type that a physical pointer was written with.
+    fn own_pointer_type(&mut self, def: Def) -> Result<Option<u32>, Error> {
+        let f = self.f;
+        let mut at = def;
+        loop {
+            let Some(info) = f.deref(at.instr()).copied() else { break };
+            if info.modes != Modes::GLOBAL {
+                return Ok(None);
+            }
+            match info.kind {
+                DerefKind::Cast if !self.converts(at) => at = f.src(at.instr(), 0),
+                DerefKind::Cast => {
+                    let ty = PointerType::To(info.modes, info.ty, info.stride);
+                    return self.pointer_type_id(ty).map(Some);
+                }
+                _ => {
+                    let pointee = self.w.ir_type(info.ty)?;
+                    let class = self.w.class_of(info.modes, info.ty);
+                    return Ok(Some(self.w.pointer_type(class, pointee)));
+                }
+            }
+        }
+        match self.pointer_values.get(&at).copied() {
+            Some(PointerType::To(modes, ..)) if modes != Modes::GLOBAL => Ok(None),
+            Some(PointerType::Type(ty)) if !self.is_physical(ty) => Ok(None),
+            Some(ty) => self.pointer_type_id(ty).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn is_physical(&self, ty: Type) -> bool {
+        matches!(self.w.module.types[ty],
+            TypeData::Pointer { modes, .. } if modes == Modes::GLOBAL)
     }
 
     /// A deref as an argument of a call.
