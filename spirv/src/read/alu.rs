@@ -86,11 +86,11 @@ impl FnReader<'_, '_> {
         let ty = self.r.type_of(inst.ty)?;
         let operands = self.operands(ids)?;
         let flags = self.alu_flags(inst.id);
-        if forms.iter().any(|f| f.form.member.is_some()) {
-            if let TypeData::Struct(s) = &self.r.m.types[ty] {
-                let members: Vec<Type> = s.members.iter().map(|m| m.ty).collect();
-                return self.members(inst, forms, &operands, &members, ty, flags);
-            }
+        if forms.iter().any(|f| f.form.member.is_some())
+            && let TypeData::Struct(s) = &self.r.m.types[ty]
+        {
+            let members: Vec<Type> = s.members.iter().map(|m| m.ty).collect();
+            return self.members(inst, forms, &operands, &members, ty, flags);
         }
         if self.is_matrix(ty) {
             return self.columns(inst, forms, &operands, ty, flags);

@@ -116,10 +116,10 @@ impl FnReader<'_, '_> {
 
     /// Sets access bits on a deref that is a step of its own.
     pub fn mark(&mut self, deref: Def, bits: u32) {
-        if let Some(info) = self.f.deref_mut(deref.instr()) {
-            if !matches!(info.kind, DerefKind::Var(_)) {
-                info.access |= bits;
-            }
+        if let Some(info) = self.f.deref_mut(deref.instr())
+            && !matches!(info.kind, DerefKind::Var(_))
+        {
+            info.access |= bits;
         }
     }
 

@@ -52,10 +52,10 @@ impl FnReader<'_, '_> {
         if self.r.get(id) != Global::None || self.values.insert(id, value).is_some() {
             return Err(Error::invalid(format!("%{id} is defined twice")));
         }
-        if let (Some(def), Some(name)) = (self.single(value.kind), self.r.names.get(&id)) {
-            if !name.is_empty() {
-                self.f.names.entry(def).or_insert_with(|| name.clone());
-            }
+        if let (Some(def), Some(name)) = (self.single(value.kind), self.r.names.get(&id))
+            && !name.is_empty()
+        {
+            self.f.names.entry(def).or_insert_with(|| name.clone());
         }
         Ok(())
     }

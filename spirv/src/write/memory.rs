@@ -97,8 +97,7 @@ impl Emit<'_, '_> {
         let mut at = def;
         let mut op = Op::AccessChain;
         let mut in_bounds = true;
-        loop {
-            let Some(step) = f.deref(at.instr()) else { break };
+        while let Some(step) = f.deref(at.instr()) {
             in_bounds &= step.access & DerefInfo::IN_BOUNDS != 0
                 || matches!(step.kind, DerefKind::Struct(_));
             match step.kind {

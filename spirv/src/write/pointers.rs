@@ -134,8 +134,7 @@ impl Emit<'_, '_> {
     fn own_pointer_type(&mut self, def: Def) -> Result<Option<u32>, Error> {
         let f = self.f;
         let mut at = def;
-        loop {
-            let Some(info) = f.deref(at.instr()).copied() else { break };
+        while let Some(info) = f.deref(at.instr()).copied() {
             if info.modes != Modes::GLOBAL {
                 return Ok(None);
             }
