@@ -4,6 +4,7 @@ use super::corpus::{Deburr, Item, SECONDS, Said, has_tool, modules, root, start,
 use super::{Args, Outcome, Verdict};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 use std::process::Command;
 
 /// What became of a module.
@@ -122,24 +123,34 @@ fn fate(deburr: &Deburr, item: &Item) -> Fate {
         });
     }
     match said.code() {
-        Some(0) => match (errors(&item.path), errors(&out)) {
-            (_, None) => Fate::Done,
-            (Some(before), Some(_)) if !before.is_empty() => Fate::Done,
-            (_, Some(after)) => Fate::Invalid(after),
+        Some(0) => match new_error(&item.path, &out) {
+            None => Fate::Done,
+            Some(error) => Fate::Invalid(error),
         },
         Some(3 | 4) => Fate::Refused(reason(&said)),
         _ => Fate::Failed(reason(&said)),
     }
 }
 
-/// What spirv-val finds, under the newest environment: both sides are held to the same rules.
-fn errors(path: &std::path::Path) -> Option<String> {
-    let said = start(Command::new("spirv-val").args(["--target-env", "vulkan1.4"]).arg(path), &[]);
-    match said {
+/// An error that the output has and the input had not. spirv-val stops at the first, and many inputs have one under
+/// Vulkan's rules: the universal ones are asked as well, and two first errors must be of one kind.
+pub(super) fn new_error(before: &Path, after: &Path) -> Option<String> {
+    ["vulkan1.4", "spv1.6"].into_iter().find_map(|env| {
+        let error = first_error(after, env)?;
+        let old = first_error(before, env).map(|old| kind_of(&old));
+        (old != Some(kind_of(&error))).then_some(error)
+    })
+}
+
+fn first_error(path: &Path, env: &str) -> Option<String> {
+    match start(Command::new("spirv-val").args(["--target-env", env]).arg(path), &[]) {
         Ok(said) if said.code() == Some(0) => None,
-        Ok(said) => Some(
-            format!("{}{}", said.text(), said.err).lines().next().unwrap_or_default().to_owned(),
-        ),
+        Ok(said) => {
+            let text = format!("{}{}", said.text(), said.err);
+            let line = text.lines().next().unwrap_or_default();
+            // Less the line's number, and what stands in quotes: names differ.
+            Some(line.split_once(": ").map_or(line, |(_, rest)| rest).to_owned())
+        }
         Err(why) => Some(why),
     }
 }
@@ -153,13 +164,8 @@ fn reason(said: &Said) -> String {
 /// The kind of a reason: ids, numbers and names in quotes are what differs between modules.
 fn kind_of(reason: &str) -> String {
     let words = reason.split(' ').map(|word| {
-        let number =
-            word.trim_matches(|c: char| !c.is_alphanumeric()).chars().all(|c| c.is_ascii_digit());
-        if word.starts_with('%') || (number && word.chars().any(|c| c.is_ascii_digit())) {
-            "N"
-        } else {
-            word
-        }
+        let digit = word.chars().any(|c| c.is_ascii_digit());
+        if word.starts_with(['%', '\'']) || (digit && !word.starts_with('[')) { "N" } else { word }
     });
     words.collect::<Vec<_>>().join(" ")
 }

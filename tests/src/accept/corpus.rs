@@ -78,6 +78,14 @@ impl Said {
 /// # Errors
 /// If it can't be started.
 pub fn start(command: &mut Command, input: &[u8]) -> Result<Said, String> {
+    start_within(command, input, SECONDS)
+}
+
+/// Runs a command for at most some seconds.
+///
+/// # Errors
+/// If it can't be started.
+pub fn start_within(command: &mut Command, input: &[u8], seconds: u64) -> Result<Said, String> {
     let start = Instant::now();
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = piped.spawn().map_err(|e| e.to_string())?;
@@ -96,7 +104,7 @@ pub fn start(command: &mut Command, input: &[u8]) -> Result<Said, String> {
         bytes
     });
     let timed_out =
-        wait.recv_timeout(Duration::from_secs(SECONDS)) == Err(RecvTimeoutError::Timeout);
+        wait.recv_timeout(Duration::from_secs(seconds)) == Err(RecvTimeoutError::Timeout);
     if timed_out {
         child.kill().map_err(|e| e.to_string())?;
     }

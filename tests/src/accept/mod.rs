@@ -7,6 +7,7 @@
 //! A new line is a file `a_N.rs` with `pub fn run(&Args) -> Outcome` and a row in [`LINES`].
 
 pub mod a_1;
+pub mod a_10;
 pub mod a_2;
 pub mod a_3;
 pub mod a_4;
@@ -15,6 +16,7 @@ pub mod a_5_edits;
 pub mod a_6;
 pub mod a_7;
 pub mod a_8;
+pub mod a_9;
 mod clone;
 pub mod corpus;
 
@@ -100,6 +102,8 @@ pub const LINES: &[Line] = &[
     Line { name: "accept_a_6", run: a_6::run },
     Line { name: "accept_a_7", run: a_7::run },
     Line { name: "accept_a_8", run: a_8::run },
+    Line { name: "accept_a_9", run: a_9::run },
+    Line { name: "accept_a_10", run: a_10::run },
 ];
 
 /// The text that a line prints: list first, so that the verdict is the last thing on the screen.

@@ -12,8 +12,9 @@ pub use job::{Binding, Job};
 
 use std::fmt;
 
-/// Seconds that a dispatch may take before it is given up: lavapipe under load takes several for large workgroups.
-pub const FENCE_SECONDS: u64 = 20;
+/// Seconds that a dispatch may take before it is given up: lavapipe on a busy machine takes twenty for a workgroup of 256
+/// with many barriers.
+pub const FENCE_SECONDS: u64 = 60;
 
 /// Why a module did not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
