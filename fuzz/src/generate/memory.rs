@@ -184,7 +184,10 @@ impl Maker<'_> {
             index::atomic_op::IXOR,
             index::atomic_op::XCHG,
         ];
-        let (op, shared_op) = (*self.rng.pick(&OWN), *self.rng.pick(&[OWN[0], OWN[5], OWN[8]]));
+        // Each of these has a counter to itself: two kinds don't commute, and the order of invocations is free.
+        let shared = [OWN[0], OWN[5], OWN[8]];
+        let slot = self.rng.below(shared.len());
+        let (op, shared_op) = (*self.rng.pick(&OWN), shared[slot]);
         let (value, other) = (self.word(true), self.word(true));
         let (counters, types, kind) = (vars.counters, self.types, self.rng.below(5));
         let word = Shape::new(1, 32).expect("a word");
@@ -207,7 +210,7 @@ impl Maker<'_> {
                     b.intrinsic_with(Intrinsic::DEREF_ATOMIC_LOAD, word, &[own], &[scope]).def()
                 }
                 2 => {
-                    let all = b.imm_u32(super::INVOCATIONS);
+                    let all = b.imm_u32(super::INVOCATIONS + slot as u32);
                     let all = word_pointer(b, types, counters, all, 0);
                     atomic(b, all, shared_op, value);
                     let p = b.deref_var(counters, Modes::SSBO, types.block);
