@@ -353,6 +353,20 @@ fn replaced(tree: &Expr, number: usize, replacement: &Expr) -> Expr {
     copy
 }
 
+/// Whether node `number` only says what the second choice of a `choose` is. An evaluation takes the first one and notes
+/// that there is another: it can't show that the other is the same.
+pub fn in_second_choice(tree: &Expr, number: usize) -> bool {
+    let (mut at, mut found) = (0, false);
+    tree.walk(&mut |node| {
+        if let ExprKind::Choose(first, second) = &node.kind {
+            let start = at + 1 + first.size();
+            found |= (start..start + second.size()).contains(&number);
+        }
+        at += 1;
+    });
+    found
+}
+
 /// Node `number` of a tree, in the order of [`Expr::walk`].
 pub fn node(tree: &Expr, number: usize) -> Option<&Expr> {
     let mut found = None;
