@@ -7,7 +7,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let (args, rest) = match split_arguments(std::env::args().collect()) {
+    let (args, rest, named) = match split_arguments(std::env::args().collect()) {
         Ok(split) => split,
         Err(message) => {
             eprintln!("error: {message}");
@@ -22,6 +22,10 @@ fn main() -> ExitCode {
         .map(|&line| {
             let args = args.clone();
             Trial::test(line.name, move || {
+                if let (Some(why), false) = (line.open, named) {
+                    println!("{}: open: {why}", line.name);
+                    return Ok(());
+                }
                 let outcome = (line.run)(&args);
                 print!("{}", report(&line, &args, &outcome));
                 match outcome.verdict {
@@ -39,7 +43,7 @@ fn main() -> ExitCode {
 }
 
 /// Takes this harness's options out of the command line; what is left is for libtest.
-fn split_arguments(argv: Vec<String>) -> Result<(Args, Vec<String>), String> {
+fn split_arguments(argv: Vec<String>) -> Result<(Args, Vec<String>, bool), String> {
     let mut args = Args { seed: 1, corpus: None, cases: 0.0 };
     let mut rest = Vec::new();
     let mut named = false;
@@ -74,5 +78,5 @@ fn split_arguments(argv: Vec<String>) -> Result<(Args, Vec<String>), String> {
         Err(_) => 0.01,
     };
     args.cases = scale;
-    Ok((args, rest))
+    Ok((args, rest, named))
 }

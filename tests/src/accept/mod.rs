@@ -89,21 +89,35 @@ pub struct Line {
     pub name: &'static str,
     /// Measures it.
     pub run: fn(&Args) -> Outcome,
+    /// Why the line is not reached yet. An open line is measured only when it is named, and fails then.
+    pub open: Option<&'static str>,
 }
 
 /// Every acceptance line, in order.
 pub const LINES: &[Line] = &[
-    Line { name: "accept_a_1", run: a_1::run },
-    Line { name: "accept_a_2", run: a_2::run },
-    Line { name: "accept_a_3", run: a_3::run },
-    Line { name: "accept_a_4", run: a_4::run },
-    Line { name: "accept_a_5", run: a_5::run },
-    Line { name: "accept_a_5_edits", run: a_5_edits::run },
-    Line { name: "accept_a_6", run: a_6::run },
-    Line { name: "accept_a_7", run: a_7::run },
-    Line { name: "accept_a_8", run: a_8::run },
-    Line { name: "accept_a_9", run: a_9::run },
-    Line { name: "accept_a_10", run: a_10::run },
+    Line {
+        name: "accept_a_1",
+        run: a_1::run,
+        open: Some("the documentation it compares is still moving"),
+    },
+    Line {
+        name: "accept_a_2",
+        run: a_2::run,
+        open: Some("physical storage buffers and a few constructs are refused"),
+    },
+    Line { name: "accept_a_3", run: a_3::run, open: Some("not measured as a whole yet") },
+    Line {
+        name: "accept_a_4",
+        run: a_4::run,
+        open: Some("the interpreter lacks subgroup bit counts"),
+    },
+    Line { name: "accept_a_5", run: a_5::run, open: None },
+    Line { name: "accept_a_5_edits", run: a_5_edits::run, open: None },
+    Line { name: "accept_a_6", run: a_6::run, open: None },
+    Line { name: "accept_a_7", run: a_7::run, open: None },
+    Line { name: "accept_a_8", run: a_8::run, open: None },
+    Line { name: "accept_a_9", run: a_9::run, open: Some("not measured yet") },
+    Line { name: "accept_a_10", run: a_10::run, open: Some("not measured yet") },
 ];
 
 /// The text that a line prints: list first, so that the verdict is the last thing on the screen.
