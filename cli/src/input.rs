@@ -189,7 +189,7 @@ fn spirv_words(bytes: &[u8]) -> Option<Result<Vec<u32>, String>> {
         m if u32::from_be_bytes(m) == MAGIC => u32::from_be_bytes,
         _ => return None,
     };
-    if bytes.len() % 4 != 0 {
+    if !bytes.len().is_multiple_of(4) {
         return Some(Err(format!("SPIR-V of {} bytes: no whole number of words", bytes.len())));
     }
     Some(Ok(bytes.chunks_exact(4).map(|w| from([w[0], w[1], w[2], w[3]])).collect()))

@@ -121,7 +121,7 @@ fn compare_floats(first: &Outcome, second: &Outcome, tolerance: &Tolerance) -> V
         let (x, y) = (word(&a), word(&b));
         let apart = (f64::from(f32::from_bits(x)) - f64::from(f32::from_bits(y))).abs();
         // A NaN is never near.
-        if x != y && !(apart <= *bound) {
+        if x != y && (apart.is_nan() || apart > *bound) {
             let buffer = tolerance.buffer;
             return Verdict::Different(Difference { buffer, offset: at, before: x, after: y });
         }

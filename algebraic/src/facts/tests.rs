@@ -48,10 +48,11 @@ fn check2(name: &str, w: u32, f: impl Fn(Abs, Abs) -> Abs, g: impl Fn(u64, u64) 
                 );
             }
         }
-        if let ([x], [y]) = (xs.as_slice(), ys.as_slice()) {
-            if a.exact().is_some() && b.exact().is_some() {
-                assert_eq!(out.exact(), Some(g(*x, *y)), "{name} is exact on {x}, {y}");
-            }
+        if let ([x], [y]) = (xs.as_slice(), ys.as_slice())
+            && a.exact().is_some()
+            && b.exact().is_some()
+        {
+            assert_eq!(out.exact(), Some(g(*x, *y)), "{name} is exact on {x}, {y}");
         }
     }
 }

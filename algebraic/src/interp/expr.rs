@@ -49,7 +49,7 @@ impl Choices {
     }
 
     /// Turns to the next script; false if there is none.
-    pub fn next(&mut self) -> bool {
+    pub fn turn(&mut self) -> bool {
         self.taken.truncate(self.at);
         self.at = 0;
         while let Some((i, n)) = self.taken.pop() {

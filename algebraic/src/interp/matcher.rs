@@ -109,10 +109,10 @@ impl State<'_> {
         if !self.sizes_allow(cx, &m) || !self.environment_allows(cx, &m) {
             return false;
         }
-        if let Some(when) = &self.rule.when {
-            if !self.condition(cx, when, &m, root) {
-                return false;
-            }
+        if let Some(when) = &self.rule.when
+            && !self.condition(cx, when, &m, root)
+        {
+            return false;
         }
         if !self.facts_hold(cx, comps, &m) {
             return false;
@@ -153,10 +153,10 @@ impl State<'_> {
         let f = cx.func();
         let node = &self.rule.nodes[id];
         m.nodes.insert(id, seen.clone());
-        if let Some(wanted) = &node.swizzle {
-            if seen.comps.as_slice() != wanted.as_slice() {
-                return false;
-            }
+        if let Some(wanted) = &node.swizzle
+            && seen.comps.as_slice() != wanted.as_slice()
+        {
+            return false;
         }
         match &node.kind {
             NodeKind::Var(var) => {
@@ -254,7 +254,7 @@ impl State<'_> {
             self.rule.env.denorm >> d & 1 != 0 && self.rule.env.rounding >> r & 1 != 0
         };
         let root_class = self.rule.nodes[self.rule.pattern].class;
-        for (id, _) in &m.instrs {
+        for id in m.instrs.keys() {
             let NodeKind::Op { op, args, .. } = &self.rule.nodes[*id].kind else { continue };
             let sig = self.set.ops.get(*op);
             if !sig.float {
@@ -451,11 +451,11 @@ impl State<'_> {
         let mut keep = Flags::LICENCES;
         let mut float = false;
         for (id, instr) in &m.instrs {
-            if let NodeKind::Op { op, .. } = &self.rule.nodes[*id].kind {
-                if self.set.ops.get(*op).float {
-                    keep &= cx.flags(*instr);
-                    float = true;
-                }
+            if let NodeKind::Op { op, .. } = &self.rule.nodes[*id].kind
+                && self.set.ops.get(*op).float
+            {
+                keep &= cx.flags(*instr);
+                float = true;
             }
         }
         let keep = if float { keep } else { Flags::empty() };

@@ -145,7 +145,7 @@ impl<'a> Terms<'a> {
             if !out.contains(&outcome) {
                 out.push(outcome);
             }
-            if !choices.next() {
+            if !choices.turn() {
                 return Some(out);
             }
         }
@@ -171,7 +171,7 @@ impl<'a> Terms<'a> {
             if !out.contains(&value) {
                 out.push(value);
             }
-            if !choices.next() {
+            if !choices.turn() {
                 return Some(Some(out));
             }
         }
@@ -496,7 +496,7 @@ impl<'a> Terms<'a> {
                 }
             }
             finish(value, out);
-            if !choices.next() {
+            if !choices.turn() {
                 break;
             }
         }

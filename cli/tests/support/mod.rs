@@ -31,6 +31,7 @@ impl Folder {
         std::fs::write(self.path(name), bytes).expect("a file can be written");
     }
 
+    #[allow(dead_code, reason = "only the tests of the command read files")]
     pub fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
@@ -47,6 +48,7 @@ impl Folder {
     }
 
     /// With something on standard input.
+    #[allow(dead_code, reason = "only the tests of the command use it")]
     pub fn run_with(&self, args: &[&str], input: &[u8]) -> Run {
         self.write("stdin", input);
         let file = std::fs::File::open(self.path("stdin")).expect("it was just written");

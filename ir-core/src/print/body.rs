@@ -47,10 +47,8 @@ impl Numbers {
         let mut defs = vec![NONE; f.instr_capacity()];
         let mut blocks = vec![NONE; f.block_capacity()];
         let mut next = 0;
-        let mut next_block = 0;
-        for block in f.blocks().filter(|&b| !is_omitted(f, b)) {
-            blocks[block.index()] = next_block;
-            next_block += 1;
+        for (number, block) in (0..).zip(f.blocks().filter(|&b| !is_omitted(f, b))) {
+            blocks[block.index()] = number;
             for instr in f.instrs(block) {
                 if f.def(instr).is_some() {
                     defs[instr.index()] = next;

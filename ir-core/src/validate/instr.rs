@@ -427,10 +427,11 @@ impl FunctionCheck<'_> {
             return;
         }
         if let (Some(ret), Some(src)) = (returns, f.srcs(instr).first())
-            && (ret.comps, ret.bits) != (f.comps(src.def), f.bits(src.def)) {
-                let message = format!("the function returns {}x{}", ret.bits, ret.comps);
-                self.error(Rule::Return, Place::Instr(instr), message);
-            }
+            && (ret.comps, ret.bits) != (f.comps(src.def), f.bits(src.def))
+        {
+            let message = format!("the function returns {}x{}", ret.bits, ret.comps);
+            self.error(Rule::Return, Place::Instr(instr), message);
+        }
     }
 
     fn call(&mut self, instr: Instr, func: Func) {

@@ -54,9 +54,10 @@ impl FunctionCheck<'_> {
             }
             want_block = !is_block;
             if let NodeKind::Block(block) = data.kind
-                && f.block_node(block) != Some(node) {
-                    problem = wrong(format!("{block:?} is not in its node"));
-                }
+                && f.block_node(block) != Some(node)
+            {
+                problem = wrong(format!("{block:?} is not in its node"));
+            }
             if data.condition.get().is_some() != matches!(data.kind, NodeKind::If { .. }) {
                 problem = wrong(format!("{node:?}: an `if`, and nothing else, has a condition"));
             }

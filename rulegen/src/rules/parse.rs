@@ -650,9 +650,10 @@ impl Cx<'_> {
                 Rule::on_values => {
                     on_values = true;
                     if let Some(word) = p.into_inner().find(|p| p.as_rule() == Rule::ident)
-                        && word.as_str() != "values" {
-                            return Err(self.bad(span_of(&word), "expected `values`"));
-                        }
+                        && word.as_str() != "values"
+                    {
+                        return Err(self.bad(span_of(&word), "expected `values`"));
+                    }
                 }
                 Rule::raw_expr => body = Some(name_of(&p)),
                 _ => {}

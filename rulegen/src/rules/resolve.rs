@@ -517,9 +517,10 @@ impl<'a> Resolver<'a> {
             _ => None,
         };
         if let Some(set) = set
-            && let Err(c) = self.classes.restrict(slot.class, set, literal.span) {
-                self.conflict(codes::SIZE_CONFLICT, literal.span, "the bit size", c);
-            }
+            && let Err(c) = self.classes.restrict(slot.class, set, literal.span)
+        {
+            self.conflict(codes::SIZE_CONFLICT, literal.span, "the bit size", c);
+        }
         self.push(NodeKind::Literal(value, base), None, slot, literal.span)
     }
 

@@ -35,7 +35,7 @@ fn example(folder: &Path) -> Result<(String, String), String> {
     let blocks: Vec<&str> = text.split("```").collect();
     let command =
         |b: &&str| b.starts_with("sh\n") && b.contains("cargo run --release -- opt examples/");
-    let at = blocks.iter().position(|b| command(b)).ok_or("the README shows no optimisation")?;
+    let at = blocks.iter().position(command).ok_or("the README shows no optimisation")?;
     let line = blocks[at].lines().nth(1).unwrap_or("").trim().to_owned();
     let output = blocks.get(at + 2).and_then(|b| b.strip_prefix("text\n"));
     let output = output.ok_or("the README doesn't show what the command prints")?;

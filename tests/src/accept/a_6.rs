@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> Outcome {
         ),
         target: "0 differences, ≥ 99 % of the mutants killed".to_string(),
         verdict: Verdict::of(
-            total.agrees() && total.points > 0 && problems.is_empty() && rate >= 0.99,
+            total.agrees() && total.points > 0 && problems.is_empty() && killed.enough(),
         ),
         list,
     }

@@ -55,10 +55,10 @@ impl Editor<'_> {
         while let Some(n) = node {
             let list = self.f.node_list(n);
             node = self.f.list_owner(list);
-            if let Some(NodeKind::Loop { continue_list, .. }) = node.map(|n| self.f.node_kind(n)) {
-                if continue_list == list {
-                    return true;
-                }
+            if let Some(NodeKind::Loop { continue_list, .. }) = node.map(|n| self.f.node_kind(n))
+                && continue_list == list
+            {
+                return true;
             }
         }
         false

@@ -149,7 +149,7 @@ impl Generator<'_> {
                 let reaches = |d: &Def| {
                     b.f.block_of(d.instr()).is_some_and(|home| dominance.dominates(home, pred))
                 };
-                let end = ends.iter().copied().filter(reaches).next_back();
+                let end = ends.iter().copied().rfind(reaches);
                 let fallback = values.iter().copied().find(reaches).unwrap_or(values[0]);
                 (pred, end.unwrap_or(fallback))
             })

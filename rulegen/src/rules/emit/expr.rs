@@ -199,11 +199,12 @@ fn assume(condition: &Expr, holds: bool, out: &mut String, names: &mut Vec<u32>)
         }
         ExprKind::Call(Prim::IsNan, args) => {
             if let [arg] = args.as_slice()
-                && let ExprKind::Var { id, .. } = &arg.kind {
-                    let w = width(arg.ty);
-                    let _ = write!(out, "let v{id} = abs::assume_nan({w}, v{id}, {holds}); ");
-                    names.push(*id);
-                }
+                && let ExprKind::Var { id, .. } = &arg.kind
+            {
+                let w = width(arg.ty);
+                let _ = write!(out, "let v{id} = abs::assume_nan({w}, v{id}, {holds}); ");
+                names.push(*id);
+            }
         }
         _ => {}
     }
