@@ -1,7 +1,7 @@
 //! Edits of the control-flow tree. Nothing else changes edges.
 //!
 //! Every edit is the same three steps: change the tree (link and unlink nodes, split or merge blocks), then name the
-//! blocks whose way out may have changed to [`Function::relink`], which follows the tree and keeps predecessors and
+//! blocks whose way out may have changed to `Function::relink`, which follows the tree and keeps predecessors and
 //! phis in step. Splitting and merging hand a block's edges on as they are, so that phis elsewhere keep their sources
 //! under the new block's name.
 //!

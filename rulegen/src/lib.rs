@@ -5,7 +5,7 @@
 //! - [`expr`]: the typed expression language.
 //! - [`tables`]: `opcodes.toml` and `intrinsics.toml`.
 //! - [`emit`]: Rust from tables; [`generate_tables`] and [`Dialect`] are for build scripts.
-//! - [`reference`]: the book's pages of opcodes and intrinsics.
+//! - [`mod@reference`]: the book's pages of opcodes and intrinsics.
 //! - [`rules`]: the rule language.
 
 pub mod diagnostics;

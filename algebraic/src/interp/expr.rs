@@ -1,6 +1,6 @@
 //! Evaluation of expressions with their freedom: `choose`, `any`, poison, NaN that arithmetic gave.
 //!
-//! One run follows one script of [`Choices`]; [`Choices::next`] goes on to the next script, so that a loop over runs sees
+//! One run follows one script of [`Choices`]; [`Choices::turn`] goes on to the next script, so that a loop over runs sees
 //! every result. Where a wildcard is computed with, the set of results can't be enumerated. Then a pattern takes a few
 //! values of it (fewer than there are: what is left out makes a rule look worse), and a replacement stays a wildcard
 //! (more than there are: likewise).

@@ -5,7 +5,7 @@
 //! flushing them is the business of [`prim`](super::prim). A result that is NaN is the canonical one, [`nan`].
 //!
 //! An operation on finite operands computes `sig * 2^exp` exactly, or exactly but for a sticky bit far below the last
-//! place, and leaves the rest to [`round_pack`]. Where hardware does the same (binary32 and binary64, to nearest), it
+//! place, and leaves the rest to `round_pack`. Where hardware does the same (binary32 and binary64, to nearest), it
 //! is let do it.
 
 use crate::env::Rounding;
