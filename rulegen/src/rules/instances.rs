@@ -9,6 +9,17 @@ use super::resolve::Resolver;
 use crate::diagnostics::Diagnostic;
 
 impl Resolver<'_> {
+    /// The size classes that nodes, computed constants and facts name.
+    fn named_classes(&self, clauses: &Clauses) -> Vec<usize> {
+        let mut all: Vec<usize> = self.nodes.iter().map(|n| n.class).collect();
+        all.extend(self.nodes.iter().filter_map(|n| match &n.kind {
+            NodeKind::Compute { bits, .. } => Some(*bits),
+            _ => None,
+        }));
+        all.extend(clauses.facts.iter().map(|f| f.bits));
+        all
+    }
+
     /// Turns classes into numbers, solves for the instances and checks what depends on them.
     #[allow(clippy::too_many_arguments, reason = "the pieces of one rule, each used once")]
     pub(super) fn finish(
@@ -22,13 +33,7 @@ impl Resolver<'_> {
         place: (usize, u32),
     ) -> Option<Rule> {
         let ast = &stamped.rule;
-        let mut all: Vec<usize> = self.nodes.iter().map(|n| n.class).collect();
-        all.extend(self.nodes.iter().filter_map(|n| match &n.kind {
-            NodeKind::Compute { bits, .. } => Some(*bits),
-            _ => None,
-        }));
-        all.extend(clauses.facts.iter().map(|f| f.bits));
-        let roots = self.classes.distinct(all);
+        let roots = self.classes.distinct(self.named_classes(&clauses));
         let number = |s: &Self, class: usize| {
             roots.iter().position(|r| *r == s.classes.find(class)).unwrap_or(0)
         };
