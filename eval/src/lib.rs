@@ -8,6 +8,7 @@ mod interface;
 mod layout;
 mod machine;
 mod memory;
+mod place;
 mod spec;
 mod step;
 mod subgroup;

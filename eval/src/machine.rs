@@ -6,6 +6,7 @@
 
 use crate::layout::Layouts;
 use crate::memory::{Object, Pointer, Space};
+use crate::place::Places;
 use crate::spec::{Flat, values, workgroup_size};
 use crate::{Buffer, BufferResult, Dispatch, Outcome, Trap};
 use deburr_ir_core::{
@@ -36,6 +37,8 @@ pub(crate) struct Machine<'m> {
     pub entry: &'m EntryPoint,
     pub size: [u32; 3],
     pub code: Vec<Code>,
+    /// A function's places, where invocations meet in the module.
+    pub places: Vec<Places>,
     pub objects: Vec<Object>,
     pub shared: Vec<Object>,
     /// Object of each module variable in its space; for arrays of descriptors the first one.
@@ -65,6 +68,8 @@ pub(crate) struct Frame {
     pub next: Option<Instr>,
     pub regs: Vec<u64>,
     pub shadows: Vec<Shadow>,
+    /// Rounds of the loops around the block so far, where they are counted.
+    pub rounds: Vec<u32>,
     /// First object of the frame's locals.
     pub locals: u32,
     pub args: Vec<(Vec<u64>, Shadow)>,
@@ -112,6 +117,7 @@ impl<'m> Machine<'m> {
             entry,
             size,
             code: module.functions.iter().map(code).collect(),
+            places: Places::of_module(module),
             objects: Vec::new(),
             shared: Vec::new(),
             place: FxHashMap::default(),
@@ -359,8 +365,14 @@ impl<'m> Machine<'m> {
         let local = [index % sx, index / sx % sy, index / (sx * sy)];
         let subgroup = self.dispatch.subgroup_size;
         let lane = index % subgroup;
-        let below = |n: u32| if n >= 32 { u32::MAX } else { (1 << n) - 1 };
-        let mask = |bits: u32| vec![bits, 0, 0, 0];
+        // A ballot of the invocations whose number passes.
+        let ballot = |test: &dyn Fn(u32) -> bool| -> Vec<u32> {
+            let word = |w: u32| {
+                let in_word = (0..32).filter(|bit| w * 32 + bit < subgroup && test(w * 32 + bit));
+                in_word.fold(0, |bits, bit| bits | 1 << bit)
+            };
+            (0..4).map(word).collect()
+        };
         Some(match name {
             "GlobalInvocationId" => (0..3).map(|i| group[i] * self.size[i] + local[i]).collect(),
             "LocalInvocationId" => local.to_vec(),
@@ -372,11 +384,11 @@ impl<'m> Machine<'m> {
             "SubgroupLocalInvocationId" => vec![lane],
             "SubgroupId" => vec![index / subgroup],
             "NumSubgroups" => vec![(sx * sy * sz).div_ceil(subgroup)],
-            "SubgroupEqMask" => mask(1 << (lane & 31)),
-            "SubgroupLtMask" => mask(below(lane)),
-            "SubgroupLeMask" => mask(below(lane + 1)),
-            "SubgroupGtMask" => mask(!below(lane + 1) & below(subgroup)),
-            "SubgroupGeMask" => mask(!below(lane) & below(subgroup)),
+            "SubgroupEqMask" => ballot(&|n| n == lane),
+            "SubgroupLtMask" => ballot(&|n| n < lane),
+            "SubgroupLeMask" => ballot(&|n| n <= lane),
+            "SubgroupGtMask" => ballot(&|n| n > lane),
+            "SubgroupGeMask" => ballot(&|n| n >= lane),
             "DeviceIndex" => vec![0],
             _ => return None,
         })
@@ -411,6 +423,7 @@ impl<'m> Machine<'m> {
             next: f.first_instr(start),
             regs: vec![0; code.registers],
             shadows: vec![Shadow::CLEAN; f.instr_capacity()],
+            rounds: Vec::new(),
             locals,
             args,
             call,

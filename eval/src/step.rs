@@ -3,6 +3,8 @@
 use crate::Trap;
 use crate::machine::{Frame, Invocation, Machine, Status};
 use crate::memory::{Object, Pointer, Space, component_shadow};
+use crate::place::meets;
+use crate::subgroup::named_op;
 use deburr_ir_core::{
     Block, Def, DerefKind, Flags, Function, Index, Instr, InstrView, Intrinsic, JumpKind, NodeKind,
     Type, TypeData,
@@ -114,6 +116,7 @@ impl Machine<'_> {
         for (def, value, shadow) in values {
             frame.set(self, f, def, &value, shadow);
         }
+        self.count_rounds(frame, target);
         frame.block = target;
         frame.next = f.first_instr(target);
         self.covered.insert((frame.func, target));
@@ -449,10 +452,7 @@ impl Machine<'_> {
                 }
             }
             _ => {
-                let subgroup = f
-                    .intrinsic_info(instr)
-                    .is_some_and(|i| i.convergent == deburr_ir_core::Convergent::Subgroup);
-                if !subgroup {
+                if !meets(f, instr) {
                     let name = f.intrinsic_info(instr).map_or("?", |i| i.name);
                     return Err(Trap::Unsupported(format!("`@{name}`")));
                 }
@@ -526,70 +526,42 @@ impl Machine<'_> {
     ) -> Result<(), Trap> {
         let access = self.access(frame, f, f.src(instr, 0))?;
         let (old, mut shadow) = self.load(objects, &access, 1);
-        let bits = u32::from(f.bits(instr.def()));
+        let bits = f.bits(instr.def());
         let operand = f.src(instr, 1);
         let data = frame.value(self, f, operand)[0];
         let op = f.index(instr, Index::ATOMIC_OP).unwrap_or(0);
         let operands_free = f.srcs(instr)[1..].iter().any(|s| frame.shadow(s.def()).free & 1 != 0);
-        let new = if op == atomic_op::CMPXCHG {
+        let (new, computed) = if op == atomic_op::CMPXCHG {
             // Source 1 is what memory is compared with, source 2 what it becomes.
             let with = frame.value(self, f, f.src(instr, 2))[0];
-            if old[0] == data { with } else { old[0] }
+            (if old[0] == data { with } else { old[0] }, Shadow::CLEAN)
         } else {
-            atomic_value(op, bits, old[0], data)
+            atomic_value(f, op, bits, old[0], data)
                 .ok_or_else(|| Trap::Unsupported(format!("atomic operation {op}")))?
         };
         let result = shadow;
-        shadow.free |= u16::from(operands_free);
+        shadow.free |= u16::from(operands_free) | computed.free;
+        shadow.nan |= computed.nan;
         self.store(objects, &access, &[new], shadow, 1);
         frame.set(self, f, instr.def(), &old, result);
         Ok(())
     }
 }
 
-/// What an atomic operation writes.
-pub(crate) fn atomic_value(op: u32, bits: u32, old: u64, data: u64) -> Option<u64> {
-    let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-    let signed = |v: u64| (v << (64 - bits)) as i64 >> (64 - bits);
-    let float = |f: fn(f64, f64) -> f64| -> Option<u64> {
-        Some(match bits {
-            32 => {
-                let (a, b) = (f32::from_bits(old as u32), f32::from_bits(data as u32));
-                u64::from((f(a.into(), b.into()) as f32).to_bits())
-            }
-            64 => f(f64::from_bits(old), f64::from_bits(data)).to_bits(),
-            _ => return None,
-        })
-    };
+/// What an atomic operation on one value writes: an operation of its own, or the ALU opcode that it is named after.
+fn atomic_value(f: &Function, op: u32, bits: u8, old: u64, data: u64) -> Option<(u64, Shadow)> {
     let value = match op {
-        atomic_op::IADD => old.wrapping_add(data),
-        atomic_op::ISUB => old.wrapping_sub(data),
-        atomic_op::IMIN => signed(old).min(signed(data)) as u64,
-        atomic_op::IMAX => signed(old).max(signed(data)) as u64,
-        atomic_op::UMIN => old.min(data),
-        atomic_op::UMAX => old.max(data),
-        atomic_op::IAND => old & data,
-        atomic_op::IOR => old | data,
-        atomic_op::IXOR => old ^ data,
         atomic_op::XCHG => data,
-        atomic_op::FADD => float(|a, b| a + b)?,
-        atomic_op::FMIN => float(f64::min)?,
-        atomic_op::FMAX => float(f64::max)?,
-        atomic_op::INC_WRAP => {
-            if old >= data {
-                0
-            } else {
-                old + 1
-            }
+        atomic_op::INC_WRAP if old >= data => 0,
+        atomic_op::INC_WRAP => old + 1,
+        atomic_op::DEC_WRAP if old == 0 || old > data => data,
+        atomic_op::DEC_WRAP => old - 1,
+        _ => {
+            let alu = named_op(Index::ATOMIC_OP, op)?;
+            let mut out = [0; 16];
+            let shadow = fold::fold(alu, bits, 1, &[&[old], &[data]], &f.float_env, &mut out)?;
+            return Some((out[0], shadow));
         }
-        atomic_op::DEC_WRAP => {
-            if old == 0 || old > data {
-                data
-            } else {
-                old - 1
-            }
-        }
-        _ => return None,
     };
-    Some(value & mask)
+    Some((value, Shadow::CLEAN))
 }
