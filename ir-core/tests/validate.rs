@@ -36,6 +36,7 @@ fn body(code: &str) -> Module {
          decl_var ssbo S &s (0, 0)\n\
          decl_var private [f32x4; 4] &p\n\
          decl_var uniform sampled_image(image(f32, 2d)) &t (0, 1)\n\
+         decl_spec u32 $k = 3\n\
          decl_function f()\n\
          decl_function g(f32 x) -> f32\n\
          impl f {{ {code} }}\n"
@@ -53,6 +54,8 @@ const TEXTS: &[(Rule, &str)] = &[
     (Rule::PhiFirst, "32 %0 = undef once { block b: } 32 %1 = ineg %0 32 %2 = phi b: %0"),
     (Rule::PhiPreds, "block a: 32 %0 = undef once { block b: } block c: 32 %1 = phi a: %0"),
     (Rule::PhiShape, "32 %0 = undef once { block b: } block c: 32x2 %1 = phi b: %0"),
+    (Rule::Value, "64 %0 = @load_spec_constant (spec_constant=0)"),
+    (Rule::Exists, "32 %0 = @load_spec_constant (spec_constant=1)"),
     (Rule::Dominance, "32 %0 = ineg %1 32 %1 = undef"),
     (Rule::Dominance, "1 %c = undef if %c { 32 %0 = undef } 32 %1 = ineg %0"),
     (Rule::Dominance, "if %c { } 1 %c = undef"),

@@ -5,7 +5,7 @@ use crate::entity::{Block, Def, Func, Instr};
 use crate::instr::{
     DerefInfo, DerefKind, Flags, InstrKind, InstrView, JumpKind, Shape, TexInfo, TexOp, TexSrc,
 };
-use crate::intrinsic::{IndexKind, Intrinsic, IntrinsicInfo};
+use crate::intrinsic::{Index, IndexKind, Intrinsic, IntrinsicInfo};
 use crate::module::Form;
 use crate::op::{AluInfo, AluOp};
 use crate::types::Dim;
@@ -248,6 +248,29 @@ impl FunctionCheck<'_> {
         }
         if matches!(op, Intrinsic::LOAD_DEREF | Intrinsic::STORE_DEREF) {
             self.deref_access(instr, op);
+        }
+        if op == Intrinsic::LOAD_SPEC_CONSTANT {
+            self.spec_constant(instr);
+        }
+    }
+
+    /// The spec constant exists, and the value has its shape.
+    fn spec_constant(&mut self, instr: Instr) {
+        let n = self.f.index(instr, Index::SPEC_CONSTANT).unwrap_or(0);
+        let Some(spec) = self.module.spec_consts.get(n as usize) else {
+            return self.error(
+                Rule::Exists,
+                Place::Instr(instr),
+                format!("there is no spec constant {n}"),
+            );
+        };
+        let types = &self.module.types;
+        let declared =
+            (spec.ty.index() < types.len()).then(|| types.value_shape(spec.ty)).flatten();
+        let shape = self.f.shape(instr.def());
+        if declared.is_some_and(|declared| declared != (shape.comps(), shape.bits())) {
+            let message = format!("the spec constant is {declared:?}, loaded is {shape:?}");
+            self.error(Rule::Value, Place::Instr(instr), message);
         }
     }
 
