@@ -525,24 +525,36 @@ impl Machine<'_> {
         instr: Instr,
     ) -> Result<(), Trap> {
         let access = self.access(frame, f, f.src(instr, 0))?;
-        let (old, mut shadow) = self.load(objects, &access, 1);
+        let (old, result) = self.load(objects, &access, 1);
         let bits = f.bits(instr.def());
         let operand = f.src(instr, 1);
         let data = frame.value(self, f, operand)[0];
         let op = f.index(instr, Index::ATOMIC_OP).unwrap_or(0);
-        let operands_free = f.srcs(instr)[1..].iter().any(|s| frame.shadow(s.def()).free & 1 != 0);
-        let (new, computed) = if op == atomic_op::CMPXCHG {
+        let data_shadow = frame.shadow(operand);
+        let any = |shadow: Shadow| (shadow.free | shadow.nan) & 1 != 0;
+        // Whether the new value is free, and whether it is a NaN whose payload is.
+        let (new, free, nan) = if op == atomic_op::CMPXCHG {
             // Source 1 is what memory is compared with, source 2 what it becomes.
-            let with = frame.value(self, f, f.src(instr, 2))[0];
-            (if old[0] == data { with } else { old[0] }, Shadow::CLEAN)
+            let with = f.src(instr, 2);
+            let (becomes, swaps) = (frame.shadow(with), old[0] == data);
+            let unknown = any(result) || any(data_shadow);
+            let stays = if swaps { becomes } else { result };
+            let new = if swaps { frame.value(self, f, with)[0] } else { old[0] };
+            (new, unknown || stays.free & 1 != 0, stays.nan & 1 != 0)
         } else {
-            atomic_value(f, op, bits, old[0], data)
-                .ok_or_else(|| Trap::Unsupported(format!("atomic operation {op}")))?
+            let (new, computed) = atomic_value(f, op, bits, old[0], data)
+                .ok_or_else(|| Trap::Unsupported(format!("atomic operation {op}")))?;
+            let free = (result.free | data_shadow.free | computed.free) & 1 != 0;
+            match op {
+                atomic_op::XCHG => (new, data_shadow.free & 1 != 0, data_shadow.nan & 1 != 0),
+                atomic_op::FADD | atomic_op::FMIN | atomic_op::FMAX => {
+                    (new, free, computed.nan & 1 != 0)
+                }
+                // Bits of a NaN whose payload is free.
+                _ => (new, free || any(result) || any(data_shadow), false),
+            }
         };
-        let result = shadow;
-        shadow.free |= u16::from(operands_free) | computed.free;
-        shadow.nan |= computed.nan;
-        self.store(objects, &access, &[new], shadow, 1);
+        self.store(objects, &access, &[new], component_shadow(free, nan, 0), 1);
         frame.set(self, f, instr.def(), &old, result);
         Ok(())
     }

@@ -147,3 +147,42 @@ fn what_is_out_of_bounds_reads_zero_and_stores_nothing() {
     );
     assert_eq!(words(&m, &[7], 1), Ok(vec![0]));
 }
+
+#[test]
+fn atomics_pass_on_what_is_free() {
+    // A NaN that arithmetic gave: exchanged it stays one, added to a word its payload is any.
+    let cases = [
+        ("32 %r = @deref_atomic %a, %n (atomic_op=xchg)", 0, 15),
+        ("32 %r = @deref_atomic %a, %n (atomic_op=fadd)", 0, 15),
+        ("32 %r = @deref_atomic %a, %n (atomic_op=iadd)", 15, 0),
+        ("32 %r = @deref_atomic %a, %i (atomic_op=iadd)", 0, 0),
+        ("32 %r = @deref_atomic_swap %a, %n, %i (atomic_op=cmpxchg)", 15, 0),
+        ("32 %r = @deref_atomic_swap %a, %i, %n (atomic_op=cmpxchg)", 0, 15),
+    ];
+    for (code, free, nan) in cases {
+        let m = shader(
+            1,
+            "",
+            &format!(
+                "    32 %x = deref_array &(%in)[%i]
+    32 %v = @load_deref %x
+    32 %n = fadd %v, %v
+    32 %a = deref_array &(%out)[%i]
+    {code}"
+            ),
+        );
+        let buffer = |binding, word: u32| Buffer {
+            set: 0,
+            binding,
+            element: 0,
+            bytes: word.to_le_bytes().to_vec(),
+        };
+        let mut dispatch = Dispatch::default();
+        dispatch.buffers = vec![buffer(0, 0x7fc0_0000), buffer(1, 0)];
+        dispatch.fuel = 1000;
+        let outcome = run(&m, &dispatch).unwrap_or_else(|e| panic!("{code}: {e:?}"));
+        let bits = |bytes: &[bool]| bytes.iter().rev().fold(0, |acc, &b| acc << 1 | u32::from(b));
+        let out = &outcome.buffers[1];
+        assert_eq!((bits(&out.free), bits(&out.nan)), (free, nan), "{code}");
+    }
+}

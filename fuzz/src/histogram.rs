@@ -1,7 +1,7 @@
 //! What random programs were made of, counted, and what they should have been made of but weren't.
 
 use deburr_ir_core::{
-    ALU_INFO, AluOp, Flags, InstrKind, InstrView, Intrinsic, JumpKind, Module, NodeKind,
+    ALU_INFO, AluOp, DerefKind, Flags, InstrKind, InstrView, Intrinsic, JumpKind, Module, NodeKind,
 };
 use std::collections::BTreeMap;
 
@@ -53,6 +53,7 @@ pub struct Histogram {
     jumps: BTreeMap<&'static str, u64>,
     nodes: BTreeMap<&'static str, u64>,
     nesting: BTreeMap<u32, u64>,
+    derefs: BTreeMap<&'static str, u64>,
     constants_only: u64,
     promises: u64,
     calls: u64,
@@ -101,8 +102,18 @@ impl Histogram {
                         *self.jumps.entry(name.map_or("?", |(n, _)| n)).or_default() += 1;
                     }
                     InstrView::Call(_) => self.calls += 1,
+                    InstrView::Deref(deref) => {
+                        let name = match deref.kind {
+                            DerefKind::Var(_) => "variable",
+                            DerefKind::Struct(_) => "member",
+                            DerefKind::Array => "element",
+                            DerefKind::Wildcard => "wildcard",
+                            DerefKind::PtrAsArray => "neighbour",
+                            DerefKind::Cast => "cast",
+                        };
+                        *self.derefs.entry(name).or_default() += 1;
+                    }
                     InstrView::Tex(_)
-                    | InstrView::Deref(_)
                     | InstrView::LoadConst(_)
                     | InstrView::Undef
                     | InstrView::Phi(_)
@@ -173,7 +184,11 @@ impl Histogram {
         for depth in 1..=DEPTH {
             need(&format!("nesting {depth}"), self.nesting.contains_key(&depth));
         }
+        for kind in ["variable", "member", "element", "neighbour", "cast"] {
+            need(&format!("deref: {kind}"), self.derefs.contains_key(kind));
+        }
         need("operations on constants alone", self.constants_only > 0);
+        need("promises", self.promises > 0);
         need("calls", self.calls > 0);
         missing
     }
@@ -206,6 +221,7 @@ impl Histogram {
             format!("swizzles {}", named(&self.swizzles)),
             format!("jumps {}", named(&self.jumps)),
             format!("nodes {}", named(&self.nodes)),
+            format!("derefs {}", named(&self.derefs)),
             format!(
                 "nesting {}",
                 list(self.nesting.iter().map(|(k, n)| format!("{k}:{n}")).collect())

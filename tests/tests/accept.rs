@@ -64,8 +64,18 @@ fn split_arguments(argv: Vec<String>) -> Result<(Args, Vec<String>, bool), Strin
                         value.parse().map_err(|_| format!("--seed {value}: not a number"))?;
                 }
             }
+            "--skip" | "--test-threads" | "--logfile" | "--format" | "--color" => {
+                rest.push(word.clone());
+                if inline.is_none() {
+                    rest.extend(argv.next());
+                }
+            }
             _ => {
-                named |= key.starts_with("accept");
+                named |= !key.starts_with('-');
+                if LINES.iter().any(|line| line.name == key) {
+                    // A line's name means that line, and not those whose names go on.
+                    rest.push("--exact".into());
+                }
                 rest.push(word);
             }
         }

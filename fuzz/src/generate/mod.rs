@@ -2,8 +2,8 @@
 //!
 //! A program is a compute shader that reads a buffer of words, computes, and writes a buffer of words. Values of every
 //! size and component count are drawn from those in scope, opcodes from the whole table; control flow nests, loops end
-//! by a counter, helper functions return early, locals and shared memory are stored and loaded. Every word written
-//! depends on the input.
+//! by a counter, helper functions return early, locals and shared memory are stored and loaded. Words written depend on
+//! the input, and every opcode has its turn.
 //!
 //! Half of the programs are grown from what passes look for: shapes of code that one of them changes, and the left
 //! sides of rewrite rules, as they are or with one perturbation.
@@ -22,9 +22,9 @@ use crate::rng::Rng;
 use deburr_ir_core::fold::fold_info;
 use deburr_ir_core::{
     ALU_INFO, AluInfo, AluOp, AluSrc, AluType, ArrayLen, BaseType, Builder, Constant, Cursor,
-    Decoration, Def, Denorm, EntryPoint, ExecutionMode, Flags, FloatEnv, Func, Function, Index,
-    Intrinsic, JumpKind, Member, ModeArg, Modes, Module, Param, Rounding, Shape, SpecConstant,
-    SpecValue, Stage, StructType, Swizzle, Type, TypeData, Var, Variable,
+    Decoration, Def, Denorm, DerefKind, EntryPoint, ExecutionMode, Flags, FloatEnv, Func, Function,
+    Index, Intrinsic, JumpKind, Member, ModeArg, Modes, Module, Param, Rounding, Shape,
+    SpecConstant, SpecValue, Stage, StructType, Swizzle, Type, TypeData, Var, Variable,
 };
 pub(crate) use memory::word_pointer;
 use std::sync::Arc;
@@ -35,6 +35,9 @@ pub const INVOCATIONS: u32 = 4;
 pub const WORDS: u32 = 8;
 /// Words that each invocation writes.
 pub const OUTPUTS: u32 = 16;
+
+/// Programs in a row that use every opcode at every size.
+const ROUND: u64 = 400;
 
 /// What programs to make.
 #[derive(Clone, Debug)]
@@ -147,10 +150,22 @@ pub fn program(seed: u64, options: &Options) -> Module {
         helpers.push(m.add_function(f));
     }
     let vars = Vars { input, output, counters, id, shared, array, scratch };
-    let main = Maker::new(&mut rng, options, types, &helpers, grown).main(&vars);
+    let mut main = Maker::new(&mut rng, options, types, &helpers, grown);
+    main.due = due(seed / 2);
+    let main = main.main(&vars);
     let main = m.add_function(main);
     entry_point(&mut m, main, id);
     m
+}
+
+/// The opcodes, with widths, whose turn it is in the n-th program: [`ROUND`] programs in a row use all.
+fn due(n: u64) -> Vec<(AluOp, u8)> {
+    let widths = |info: &'static AluInfo| if info.sizes.is_empty() { &[0] } else { info.sizes };
+    let all =
+        ALU_INFO.iter().enumerate().filter(|(_, info)| info.fold.is_some()).flat_map(
+            |(op, info)| widths(info).iter().map(move |&width| (AluOp(op as u16), width)),
+        );
+    all.skip((n % ROUND) as usize).step_by(ROUND as usize).collect()
 }
 
 /// Makes the function the module's compute shader.
@@ -242,6 +257,10 @@ struct Maker<'a> {
     locals: Vec<Var>,
     /// Whether it grows from what passes look for.
     grown: bool,
+    /// Opcodes and widths still to be used.
+    due: Vec<(AluOp, u8)>,
+    /// The words that the invocation read.
+    inputs: Vec<Def>,
 }
 
 impl<'a> Maker<'a> {
@@ -267,6 +286,8 @@ impl<'a> Maker<'a> {
             budget,
             locals: Vec::new(),
             grown,
+            due: Vec::new(),
+            inputs: Vec::new(),
         }
     }
 
@@ -328,21 +349,34 @@ impl<'a> Maker<'a> {
     fn main(mut self, vars: &Vars) -> Function {
         let types = self.types;
         let (input, id) = (vars.input, vars.id);
+        // By the address of each word, or by steps from the first one's.
+        let steps = self.rng.one_in(8);
         let (index, loaded) = self.build(|b| {
             let p = b.deref_var(id, Modes::IN, types.word);
             let index = b.load_deref(1, 32, p, &[]);
             let eight = b.imm_u32(WORDS);
             let base = b.imul(index, eight);
+            let first = steps.then(|| {
+                let pointer = word_pointer(b, types, input, base, 0);
+                b.deref_cast(pointer, Modes::SSBO, types.word, 4)
+            });
             let mut loaded = Vec::new();
             for n in 0..WORDS {
-                let pointer = word_pointer(b, types, input, base, n);
+                let pointer = match first {
+                    Some(first) => {
+                        let n = b.imm_u32(n);
+                        b.deref_step(DerefKind::PtrAsArray, first, Some(n), types.word)
+                    }
+                    None => word_pointer(b, types, input, base, n),
+                };
                 loaded.push(b.load_deref(1, 32, pointer, &[]));
             }
             (index, loaded)
         });
-        for def in loaded {
+        for &def in &loaded {
             self.add_free(def, true, Freedom::default());
         }
+        self.inputs = loaded;
         self.add_free(index, false, Freedom::default());
         self.make_locals();
         self.spec_constant();
@@ -361,6 +395,9 @@ impl<'a> Maker<'a> {
             if self.rng.one_in(3) {
                 self.subgroup();
             }
+        }
+        while !self.due.is_empty() {
+            self.alu();
         }
         let output = vars.output;
         let base = self.build(|b| {
@@ -385,7 +422,8 @@ impl<'a> Maker<'a> {
         self.f
     }
 
-    /// A word to write: of any value, in all its bits now and then.
+    /// A word to write: of any value, in all its bits now and then. A word that was read is mixed in, so that each
+    /// depends on the input whatever became of the value; not into what may be a NaN, whose bits would be free then.
     fn output_word(&mut self) -> Def {
         let all: Vec<Value> = self.pool.iter().filter(|v| v.depends).copied().collect();
         let n = all.len();
@@ -402,7 +440,12 @@ impl<'a> Maker<'a> {
                 part
             }
         });
-        self.resized(part, 32)
+        let word = self.resized(part, 32);
+        if value.may.nan {
+            return word;
+        }
+        let input = *self.rng.pick(&self.inputs);
+        self.build(|b| b.ixor(word, input))
     }
 
     // ---- values -------------------------------------------------------------------------------------
@@ -509,16 +552,10 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// A random opcode of the table on random operands.
+    /// An opcode of the table on random operands: one whose turn it is, or a random one.
     fn alu(&mut self) {
-        let (op, info) = loop {
-            let n = self.rng.below(ALU_INFO.len());
-            let info = &ALU_INFO[n];
-            if info.fold.is_some() {
-                break (AluOp(n as u16), info);
-            }
-        };
-        let width = if info.sizes.is_empty() { 0 } else { *self.rng.pick(info.sizes) };
+        let (op, width) = self.due.pop().unwrap_or_else(|| self.any_op());
+        let info = &ALU_INFO[usize::from(op.0)];
         let comps = if info.output.comps == 0 {
             *self.rng.pick(&[1u8, 1, 1, 2, 3, 4])
         } else {
@@ -547,6 +584,18 @@ impl<'a> Maker<'a> {
         };
         let value = self.emit(op, comps, &srcs, licences);
         self.pool.push(value);
+    }
+
+    /// A random opcode that can be folded, and a width for it.
+    fn any_op(&mut self) -> (AluOp, u8) {
+        loop {
+            let n = self.rng.below(ALU_INFO.len());
+            let info = &ALU_INFO[n];
+            if info.fold.is_some() {
+                let width = if info.sizes.is_empty() { 0 } else { *self.rng.pick(info.sizes) };
+                return (AluOp(n as u16), width);
+            }
+        }
     }
 
     /// An ALU instruction on operands of the right sizes, with what may be free of it worked out.

@@ -5,7 +5,8 @@
 //! no build is looked at: the README's block, and that every member has tests. (The output is also compared by the
 //! command's own tests.)
 
-use super::clone::{cargo, fresh_clone, members, root};
+use super::clone::{cargo, fresh_clone, members};
+use super::corpus::root;
 use super::{Args, Outcome, Verdict};
 use std::path::Path;
 

@@ -5,10 +5,13 @@
 
 use super::corpus::{Deburr, Item, Said, has_tool, modules, start_within, words};
 use super::{Args, Outcome, Verdict};
+use deburr_algebraic::Target;
 use deburr_fuzz::Rng;
+use deburr_ir_core::{Module, ValidationError, validate};
+use deburr_passes::{DEFAULT, Options, Pipeline};
 use deburr_rulegen::rules::{Library, Ops, compile};
 use deburr_rulegen::tables::{TableFile, Tables};
-use deburr_spirv::{ReadOptions, read};
+use deburr_spirv::{ReadOptions, WriteOptions, read, write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -21,7 +24,7 @@ const RULES: u64 = 1_000;
 /// Inputs a process.
 const BATCH: u64 = 50;
 /// Seconds a process may take on one batch, and on one input.
-const BATCH_SECONDS: u64 = 60;
+const BATCH_SECONDS: u64 = 10;
 const INPUT_SECONDS: u64 = 10;
 /// Words of the largest module that is mutated.
 const MOST_WORDS: usize = 4_000;
@@ -45,7 +48,8 @@ pub fn run(args: &Args) -> Outcome {
                   of the modules past the header and types, ≥ 10 % accepted, and those valid after optimisation"
         .to_owned();
     let prepared = Deburr::build().and_then(|deburr| {
-        let sources = ["grilly", "taichi", "rend3-routine", "examples"];
+        let sources =
+            ["grilly", "taichi", "vello_shaders", "rend3-routine", "spirv-cross-sys", "examples"];
         Ok((modules(args, &deburr, &sources)?, deburr))
     });
     let (items, deburr) = match prepared {
@@ -193,15 +197,44 @@ fn mutated_modules(args: &Args, deburr: &Deburr, items: &[Item]) -> Tally {
                             .push(format!("{}: valid, and not after optimisation", kept.display()));
                     }
                 }
-            } else if let Err(error) = read(words, &ReadOptions::default()) {
-                tally.past_header += u64::from(error.word.is_some_and(|word| word >= *functions));
-            } else {
-                // Read, and refused by the writer.
-                tally.past_header += 1;
+            }
+            match read(words, &ReadOptions::default()) {
+                Ok(module) => {
+                    // Those that only the writer refused got past the header as well.
+                    tally.past_header += u64::from(!result.exists());
+                    if let Err(why) = in_process(module) {
+                        tally.wrong.push(format!("{}: in-process: {why}", path.display()));
+                    }
+                }
+                Err(error) if result.exists() => tally.wrong.push(format!(
+                    "{}: the library refuses what the command takes: {error}",
+                    path.display()
+                )),
+                Err(error) => {
+                    tally.past_header +=
+                        u64::from(error.word.is_some_and(|word| word >= *functions));
+                }
             }
         }
     }
     tally
+}
+
+/// What the command does, by the library and in this process: a panic ends the line. A module that is read validates,
+/// and so does what every pass makes of it; the writer may refuse it.
+fn in_process(mut module: Module) -> Result<(), String> {
+    let first =
+        |errors: Vec<ValidationError>| errors.first().map_or(String::new(), |e| e.to_string());
+    validate(&module).map_err(|errors| format!("as read: {}", first(errors)))?;
+    let pipeline = Pipeline::parse(DEFAULT).map_err(|e| e.to_string())?;
+    let mut options = Options::default();
+    options.validate = true;
+    let target = Target::spirv_of(&module);
+    pipeline
+        .run(&mut module, deburr_ruleset::rules(), &target, &options)
+        .map_err(|e| e.to_string())?;
+    drop(write(&module, &WriteOptions::default()));
+    Ok(())
 }
 
 /// Where the first function begins.
@@ -325,7 +358,7 @@ fn mutate_text(rng: &mut Rng, text: &str) -> String {
     let other = lines[rng.below(lines.len())].clone();
     let line = lines[at].clone();
     let words: Vec<&str> = line.split(' ').collect();
-    match rng.below(8) {
+    match rng.below(12) {
         0 => drop(lines.remove(at)),
         1 => lines.insert(at, other),
         2 => {
@@ -342,11 +375,38 @@ fn mutate_text(rng: &mut Rng, text: &str) -> String {
                 lines[at] = format!("{head}%{}{rest}", rng.below(40));
             }
         }
-        // Another number.
-        5 => {
-            if let Some((head, tail)) = line.split_once("0x") {
+        // Another constant.
+        5 | 8 => {
+            let constants: Vec<usize> =
+                (0..lines.len()).filter(|n| lines[*n].contains("load_const (0x")).collect();
+            if !constants.is_empty() {
+                let at = *rng.pick(&constants);
+                let (head, tail) = lines[at].split_once("0x").unwrap_or_default();
                 let rest = tail.trim_start_matches(|c: char| c.is_ascii_hexdigit());
-                lines[at] = format!("{head}{:#x}{rest}", rng.edge(32));
+                let width = rng.pick(&[1u8, 8, 32]);
+                lines[at] = format!("{head}{:#x}{rest}", rng.edge(*width));
+            }
+        }
+        // Operands exchanged.
+        9 => {
+            if let Some((head, last)) = line.rsplit_once(", ")
+                && let Some((start, middle)) = head.rsplit_once(' ')
+            {
+                lines[at] = format!("{start} {last}, {middle}");
+            }
+        }
+        // Another opcode.
+        10 | 11 => {
+            let ops =
+                ["iadd", "isub", "fadd", "fmul", "iand", "ior", "ishl", "udiv", "fmin", "ieq"];
+            let known: Vec<usize> = (0..lines.len())
+                .filter(|n| ops.iter().any(|op| lines[*n].contains(&format!("= {op} "))))
+                .collect();
+            if !known.is_empty() {
+                let at = *rng.pick(&known);
+                let (head, tail) = lines[at].split_once("= ").unwrap_or_default();
+                let rest = tail.split_once(' ').map_or("", |(_, rest)| rest);
+                lines[at] = format!("{head}= {} {rest}", *rng.pick(&ops));
             }
         }
         6 => {

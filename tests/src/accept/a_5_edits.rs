@@ -10,6 +10,8 @@ use std::thread;
 const SEQUENCES: u64 = 100_000;
 /// Edits a sequence.
 const STEPS: usize = 20;
+/// The share of all edits that the rarest kind has, at least.
+const RAREST: f64 = 0.01;
 
 /// Runs the line.
 pub fn run(args: &Args) -> Outcome {
@@ -59,14 +61,19 @@ fn summarise(results: &[(u64, Result<Summary, String>)]) -> Outcome {
         }
     }
     list.extend(edits.iter().map(|(name, n)| format!("{name}: {n}")));
-    let met = failed == 0 && shallow == 0 && phis > results.len() && edits.len() == 12;
+    let rarest = edits.values().min().copied().unwrap_or(0) as f64 / steps.max(1) as f64;
+    let met = failed == 0
+        && shallow == 0
+        && phis > results.len()
+        && edits.len() == 12
+        && rarest >= RAREST;
     Outcome {
         figure: format!(
             "{} sequences, {steps} edits, {failed} broken, {shallow} programs less than 4 deep, {phis} live phis at \
              the end, {events} events compared",
             results.len()
         ),
-        target: "0 broken, every program 4 deep, more than 1 live phi a program, every edit made"
+        target: "0 broken, every program 4 deep, more than 1 live phi a program, every kind of edit at least 1 % of all"
             .into(),
         verdict: Verdict::of(met),
         list,

@@ -41,9 +41,12 @@ pub fn run(args: &Args) -> Outcome {
         translated += 1;
         let (passes, found) = after_every_pass(module);
         texts += passes;
-        if let Some(why) = found {
-            wrong += 1;
-            list.push(format!("{}: {why}", item.name));
+        match found {
+            Some(why) => {
+                wrong += 1;
+                list.push(format!("{}: {why}", item.name));
+            }
+            None => list.push(format!("{}: {passes} texts", item.name)),
         }
     }
     let programs = args.count(PROGRAMS);

@@ -1,13 +1,9 @@
 //! A clone of the repository, and cargo in it: for lines that measure builds.
 
+use super::corpus::root;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
-
-/// The root of the repository.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
 
 /// Clones what is committed into `target/NAME`, without build products.
 pub fn fresh_clone(name: &str) -> Result<PathBuf, String> {

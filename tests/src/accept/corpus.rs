@@ -208,7 +208,7 @@ pub const SOURCES: &[(&str, &str)] = &[
 /// as the front end translates them.
 ///
 /// # Errors
-/// If an example's source can't be translated.
+/// If a source has no modules, or an example's source can't be translated.
 pub fn modules(args: &Args, deburr: &Deburr, sources: &[&str]) -> Result<Vec<Item>, String> {
     let corpus = args.corpus.clone().unwrap_or_else(|| root().join("target/corpus"));
     let mut items = Vec::new();
@@ -217,6 +217,11 @@ pub fn modules(args: &Args, deburr: &Deburr, sources: &[&str]) -> Result<Vec<Ite
         for path in files(&corpus.join(dir), &["spv"]) {
             items.push(Item { source: (*source).into(), name: stem(&path), path, text: None });
         }
+    }
+    if let (None, Some((source, _))) =
+        (&args.corpus, known.iter().find(|(source, _)| !items.iter().any(|i| i.source == *source)))
+    {
+        return Err(format!("needs the modules of {source}: tests/fetch"));
     }
     // Another corpus need not be laid out like ours: its folder is a source then.
     if args.corpus.is_some() && items.is_empty() {

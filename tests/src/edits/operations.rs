@@ -38,7 +38,7 @@ impl Editor<'_> {
             ("remove_jump", Self::remove_jump),
         ];
         // Growth is bounded: large programs shrink.
-        let large = self.f.blocks().count() > 120;
+        let large = self.f.blocks().count() > 250;
         let (name, edit) = match large {
             true => edits[7 + self.rng.below(5)],
             false => edits[self.rng.below(edits.len())],

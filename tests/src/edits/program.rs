@@ -20,7 +20,7 @@ pub(super) fn program(rng: &mut Rng) -> Module {
     for n in 0..3 {
         values.push(load_param(&mut b, n));
     }
-    let mut generator = Generator { rng, budget: 60 };
+    let mut generator = Generator { rng, budget: 14 };
     generator.list(&mut b, &mut values, 0, Around::default());
     f.remove_unreachable();
     module.add_function(f);
