@@ -371,10 +371,39 @@ impl Editor<'_> {
         lists.into_iter().flat_map(|l| self.f.list_blocks(l).collect::<Vec<_>>()).collect()
     }
 
+    /// Whether a jump leads from the list to behind a loop or `once` around it, or to the head of one: what the list
+    /// defines may be used there, without passing the end of the list.
+    fn jumps_out(&self, list: CfList) -> bool {
+        let f = &*self.f;
+        // Whether a break, and whether a continue, stays inside.
+        let mut lists = vec![(list, false, false)];
+        while let Some((list, breaks, continues)) = lists.pop() {
+            for node in f.list_nodes(list) {
+                let inside = match f.node_kind(node) {
+                    NodeKind::Block(block) => match f.block_jump(block) {
+                        Some((_, JumpKind::Break)) if !breaks => return true,
+                        Some((_, JumpKind::Continue)) if !continues => return true,
+                        _ => continue,
+                    },
+                    NodeKind::If { .. } => (breaks, continues),
+                    NodeKind::Once { .. } => (true, continues),
+                    NodeKind::Loop { .. } => (true, true),
+                };
+                lists.extend(f.child_lists(node).into_iter().map(|l| (l, inside.0, inside.1)));
+            }
+        }
+        false
+    }
+
     fn wrap_in_if(&mut self) -> bool {
         let Some((from, to)) = self.region() else { return false };
         let (taken, leaving) = self.take(from, to);
         let live = self.live_out(&taken);
+        if !live.is_empty() && self.jumps_out(taken.list()) {
+            self.f.reinsert(taken, from);
+            self.restore(&leaving);
+            return false;
+        }
         let taken_side = self.rng.chance(50);
         let mut b = Builder::new(self.f, from);
         let condition = b.imm_bool(taken_side);
@@ -403,12 +432,13 @@ impl Editor<'_> {
     fn clone_under_if(&mut self) -> bool {
         let Some((from, to)) = self.region() else { return false };
         let (taken, leaving) = self.take(from, to);
-        if self.f.list_blocks(taken.list()).count() > 30 {
+        let live = self.live_out(&taken);
+        let large = self.f.list_blocks(taken.list()).count() > 30;
+        if large || !live.is_empty() && self.jumps_out(taken.list()) {
             self.f.reinsert(taken, from);
             self.restore(&leaving);
-            return true;
+            return false;
         }
-        let live = self.live_out(&taken);
         let mut map = CopyMap::default();
         let copy = self.f.clone_list(taken.list(), &mut map);
         let block = block_of(self.f, from);
