@@ -7,6 +7,8 @@
 //! - [`Target`] says which operations are legal and which options hold.
 //! - `interp` (feature) interprets rules at run time.
 
+#![forbid(unsafe_code)]
+
 mod driver;
 pub mod facts;
 #[cfg(feature = "interp")]

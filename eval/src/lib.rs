@@ -4,6 +4,8 @@
 //! subgroup operations are here. Every component of every value carries a shadow: whether it is free, because it came
 //! from a choice, an undef or a broken promise. Only what is not free means anything in a comparison.
 
+#![forbid(unsafe_code)]
+
 mod interface;
 mod layout;
 mod machine;

@@ -1,5 +1,7 @@
 //! Random programs, the differential runner and the reducer: one home for tests and for the commands that search.
 
+#![forbid(unsafe_code)]
+
 mod differ;
 mod dispatch;
 mod generate;

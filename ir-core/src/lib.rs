@@ -4,6 +4,8 @@
 //! [`Function::blocks`], [`Function::instrs`] and [`Function::view`], built through [`Builder`], and its control
 //! flow is edited by the methods in [`cf`].
 
+#![forbid(unsafe_code)]
+
 pub mod builder;
 pub mod cf;
 pub mod cf_edit;

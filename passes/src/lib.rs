@@ -3,6 +3,8 @@
 //! A pass is a function on a [`Function`](deburr_ir_core::Function) or a [`Module`](deburr_ir_core::Module) that says
 //! whether it changed anything. [`PASSES`] lists them; [`Pipeline`] runs them in order and to fixed points.
 
+#![forbid(unsafe_code)]
+
 mod algebraic;
 mod constant_fold;
 mod copy_prop;

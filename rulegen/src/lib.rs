@@ -8,6 +8,8 @@
 //! - [`mod@reference`]: the book's pages of opcodes and intrinsics.
 //! - [`rules`]: the rule language.
 
+#![forbid(unsafe_code)]
+
 pub mod diagnostics;
 #[cfg(feature = "tables")]
 pub mod emit;

@@ -2,6 +2,8 @@
 //!
 //! Everything here is on the outside of the compiler: it may link every crate of the workspace, and nothing links it.
 
+#![forbid(unsafe_code)]
+
 pub mod accept;
 pub mod edits;
 pub mod faults;

@@ -7,6 +7,8 @@
 //!
 //! This crate reads no files: texts and rule sets are handed to it.
 
+#![forbid(unsafe_code)]
+
 mod inputs;
 mod point;
 mod report;

@@ -3,6 +3,8 @@
 //!
 //! Everything here is generated from `rules/`; `deburr expand` shows it.
 
+#![forbid(unsafe_code)]
+
 /// The compiled matchers.
 #[allow(
     clippy::all,

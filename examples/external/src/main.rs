@@ -1,6 +1,8 @@
 //! A compiler writer's own opcode, intrinsic, rule and target, on top of deburr's libraries. `acme.toml` is all there
 //! is to an opcode: its folder and builder method are generated from it; `acme.rules` says where it is used.
 
+#![forbid(unsafe_code)]
+
 use acme::Build;
 use deburr_algebraic::{Options, Target, run};
 use deburr_ir_core::fold::{FloatEnv, fold_info};

@@ -134,6 +134,94 @@ fn dependency_edges_are_those_of_the_design() {
 }
 
 #[test]
+fn every_dependency_is_used() {
+    let files: Vec<(String, String)> = tracked();
+    let members: Vec<&str> =
+        files.iter().filter_map(|(n, _)| n.strip_suffix("/Cargo.toml")).collect();
+    let mut found = Vec::new();
+    for (name, manifest) in &files {
+        let Some(member) = name.strip_suffix("/Cargo.toml") else { continue };
+        // A member inside another is a member of its own.
+        let inside = |file: &str| {
+            let under = |m: &str| file.strip_prefix(m).is_some_and(|rest| rest.starts_with('/'));
+            under(member) && !members.iter().any(|m| m.len() > member.len() && under(m))
+        };
+        let code: Vec<&String> =
+            files.iter().filter(|(n, _)| n.ends_with(".rs") && inside(n)).map(|(_, t)| t).collect();
+        for dependency in dependencies(manifest) {
+            let krate = dependency.replace('-', "_");
+            let names = |text: &&String| {
+                text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == krate)
+            };
+            if !code.iter().any(|text| names(&text)) {
+                found.push(format!("{name}: {dependency}"));
+            }
+        }
+    }
+    none("dependencies that no source names", &found);
+}
+
+/// The names in the dependency tables of a manifest.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let (mut inside, mut names) = (false, Vec::new());
+    for line in manifest.lines() {
+        match line.strip_prefix('[') {
+            Some(table) => {
+                inside = table.trim_end_matches(']').ends_with("dependencies")
+                    && table != "workspace.dependencies]"
+            }
+            None if inside => {
+                let name = line.split(['.', '=', ' ']).next().unwrap_or_default();
+                names.extend(Some(name).filter(|n| !n.is_empty() && !n.starts_with('#')));
+            }
+            None => {}
+        }
+    }
+    names
+}
+
+#[test]
+fn every_dependency_of_the_workspace_has_a_reason() {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("there is a manifest");
+    let table = manifest.split("[workspace.dependencies]").nth(1).expect("it has dependencies");
+    let outside: Vec<&str> = table
+        .lines()
+        .take_while(|line| !line.starts_with('['))
+        .filter(|line| !line.is_empty() && !line.starts_with(['#']) && !line.contains("path = "))
+        .collect();
+    assert!(outside.len() > 10, "{outside:?}");
+    let bare = outside.iter().filter(|line| !line.contains(" # ")).map(|line| (*line).to_owned());
+    none("dependencies without a reason", &bare.collect::<Vec<_>>());
+    let manifests: Vec<String> = tracked()
+        .into_iter()
+        .filter(|(name, _)| name.ends_with("/Cargo.toml"))
+        .map(|(_, text)| text)
+        .collect();
+    let used = |name: &str| manifests.iter().any(|m| dependencies(m).contains(&name));
+    let idle = outside.iter().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
+    let idle: Vec<String> = idle.filter(|name| !used(name)).map(str::to_owned).collect();
+    none("dependencies of the workspace that no member has", &idle);
+}
+
+#[test]
+fn every_crate_forbids_unsafe_code() {
+    let roots = rust().filter(|(name, _)| {
+        let root = name.ends_with("src/lib.rs") || name.ends_with("src/main.rs");
+        // Harnesses that need it are workspaces of their own.
+        root && !["tests/vulkan/", "tests/spvm/", "fuzz/targets/"]
+            .iter()
+            .any(|p| name.starts_with(p))
+    });
+    let (with, without): (Vec<_>, Vec<_>) =
+        roots.partition(|(_, text)| text.lines().any(|line| line == "#![forbid(unsafe_code)]"));
+    assert!(with.len() > 10, "{} crates forbid it", with.len());
+    none(
+        "crates without `#![forbid(unsafe_code)]`",
+        &without.into_iter().map(|(name, _)| name).collect::<Vec<_>>(),
+    );
+}
+
+#[test]
 fn files_are_short() {
     let mut found = Vec::new();
     for (name, text) in rust() {
