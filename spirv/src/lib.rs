@@ -7,13 +7,17 @@
 //! What an instruction means comes from the tables: opcodes and intrinsics name their SPIR-V forms. By hand is
 //! only what has structure of its own: types, constants, memory, composites, control flow.
 
+#![forbid(unsafe_code)]
+
 mod error;
+mod facts;
 mod read;
 mod stats;
 mod write;
 
 pub use deburr_ir_core::Module;
 pub use error::{Error, ErrorKind};
+pub use facts::{debug_information, spec_ids};
 pub use read::{FloatMode, ReadOptions, read};
 pub use stats::{Counts, count};
 pub use write::{WriteOptions, write};

@@ -114,7 +114,13 @@ pub(super) fn next(words: &[u32], at: usize) -> Result<Option<(Inst<'_>, usize)>
         place(error)
     };
     if count == 0 || count > words.len() - at {
-        return Err(named(Error::invalid(format!("a word count of {count}"))));
+        return Err(named(Error::invalid(match count {
+            0 => "an instruction of no words".to_owned(),
+            _ => format!(
+                "an instruction of {count} words, of which the module has {}",
+                words.len() - at
+            ),
+        })));
     }
     let mut args = &words[at + 1..at + count];
     let mut take = |is: bool| match (is, args) {
