@@ -5,10 +5,11 @@ use crate::input;
 use crate::json::{Object, string};
 use crate::options::Reading;
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
-use deburr_eval::{Dispatch, Outcome, Trap, interface, run as run_module, workgroup_size};
+use deburr_eval::{BufferShape, Dispatch, Trap, interface, run as run_module, workgroup_size};
 use deburr_fuzz::{Verdict, compare_outcomes, random_dispatch};
 use deburr_ir_core::{Block, Func, Module, Stage};
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 /// Run two compute modules on the same random inputs and compare what they write.
 #[derive(clap::Args)]
@@ -18,12 +19,12 @@ use std::collections::HashSet;
 pub struct Args {
     /// The first module
     #[arg(value_name = "A")]
-    before: String,
+    before: PathBuf,
     /// The second module
     #[arg(value_name = "B")]
-    after: String,
+    after: PathBuf,
     /// Number of inputs
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..))]
     inputs: u64,
     /// Entry point; the only one if not given
     #[arg(long, value_name = "NAME")]
@@ -31,7 +32,7 @@ pub struct Args {
     #[command(flatten)]
     reading: Reading,
     /// Invocations of a subgroup
-    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=128))]
     subgroup_size: u32,
     /// Seed of the inputs
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -48,169 +49,206 @@ const FEW: u64 = 4;
 
 /// What a comparison found.
 struct Found {
-    /// Inputs on which the first module ran to its end.
+    /// Inputs on which the modules were compared.
     inputs: u64,
+    /// Inputs that were tried.
+    tried: u64,
     covered: HashSet<(Func, Block)>,
     blocks: usize,
-    difference: Option<String>,
-    /// Why inputs were left out.
+    /// What differs first: in what the modules take, or in what they write.
+    difference: Option<(codes::Cli, String)>,
+    /// Why inputs were left out, the last reason.
     skipped: Option<String>,
 }
 
 impl Found {
+    fn new() -> Self {
+        Found {
+            inputs: 0,
+            tried: 0,
+            covered: HashSet::new(),
+            blocks: 0,
+            difference: None,
+            skipped: None,
+        }
+    }
+
     fn coverage(&self) -> f64 {
         if self.blocks == 0 { 0.0 } else { self.covered.len() as f64 / self.blocks as f64 }
+    }
+
+    fn json(&self) -> String {
+        let text = self.difference.as_ref().map_or("null".into(), |(_, text)| string(text));
+        let line = Object::line().raw("same", self.difference.is_none()).raw("inputs", self.inputs);
+        let line = line.raw("blocks_covered", format!("{:.3}", self.coverage()));
+        let line = line.raw("first_difference", text).raw("tried", self.tried);
+        line.raw("skipped", self.skipped.as_deref().map_or("null".into(), string)).end()
+    }
+
+    fn text(&self) -> String {
+        let inputs = match (&self.skipped, self.tried - self.inputs) {
+            (Some(why), left @ 1..) => {
+                format!("{} of {} inputs ({left} left out: {why})", self.inputs, self.tried)
+            }
+            _ => format!("{} inputs", self.inputs),
+        };
+        let covered = self.covered.len();
+        let answer = if self.difference.is_none() { "the same" } else { "different" };
+        format!("{answer}: {inputs}, {covered} of {} blocks covered", self.blocks)
     }
 }
 
 /// Runs the subcommand.
 pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
-    let found = match compare_files(args) {
+    let found = match compare_files(args, reporter) {
         Ok(found) => found,
         Err(trouble) => return reporter.diagnose_all(&trouble),
     };
-    let same = found.difference.is_none();
     if reporter.json {
-        let difference = found.difference.as_deref().map_or("null".into(), string);
-        let line = Object::line().raw("same", same).raw("inputs", found.inputs);
-        let line = line.raw("blocks_covered", format!("{:.3}", found.coverage()));
-        reporter.line(&line.raw("first_difference", difference).end());
+        reporter.line(&found.json());
     } else {
-        let coverage = format!(
-            "{} inputs, {} of {} blocks covered",
-            found.inputs,
-            found.covered.len(),
-            found.blocks
-        );
-        match &found.difference {
-            None => reporter.remark(&format!("the same: {coverage}")),
-            Some(difference) => {
-                let d = Diagnostic::new(&args.after, Kind::Invalid, codes::DIFFERS, difference);
-                reporter.diagnose(&d);
-                reporter.remark(&format!("different: {coverage}"));
-            }
+        if let Some((code, difference)) = &found.difference {
+            let file = args.after.to_string_lossy();
+            reporter.diagnose(&Diagnostic::new(&file, Kind::Invalid, *code, difference));
+        }
+        if found.tried > 0 {
+            reporter.remark(&found.text());
         }
     }
-    if same { Exit::Ok } else { Exit::No }
+    if found.difference.is_none() { Exit::Ok } else { Exit::No }
 }
 
-fn compare_files(args: &Args) -> Result<Found, Trouble> {
-    let options = args.reading.options();
-    let before = input::load(&args.before, &options)?.module;
-    let after = input::load(&args.after, &options)?.module;
+fn compare_files(args: &Args, reporter: &mut Reporter) -> Result<Found, Trouble> {
+    let before = input::load(&args.before, &args.reading)?;
+    reporter.warn(&before.warnings);
+    let after = input::load(&args.after, &args.reading)?;
+    reporter.warn(&after.warnings);
     let mut dispatch = Dispatch::default();
     dispatch.entry = args.entry.clone();
     dispatch.subgroup_size = args.subgroup_size;
     dispatch.specs = args.reading.specs.clone();
     dispatch.fuel = args.fuel;
-    same_interface(&args.after, &before, &after, &dispatch)?;
-    compare(&args.before, (&before, &after), &dispatch, args.seed, args.inputs)
+    let modules = [&before.module, &after.module];
+    let names = [&*args.before.to_string_lossy(), &*args.after.to_string_lossy()];
+    match interface_difference(names, modules, &dispatch)? {
+        Some(what) => {
+            let message = format!("the modules can't be compared: {what} differ");
+            Ok(Found { difference: Some((codes::INTERFACE, message)), ..Found::new() })
+        }
+        None => compare(names, modules, &dispatch, args.seed, args.inputs),
+    }
 }
 
-/// Whether both modules take the same buffers and have the same workgroups.
-fn same_interface(file: &str, a: &Module, b: &Module, dispatch: &Dispatch) -> Result<(), Trouble> {
-    let differ = |what: &str| {
-        let message = format!("the modules can't be compared: {what} differ");
-        Err(Diagnostic::new(file, Kind::Invalid, codes::INTERFACE, message).into())
+/// What is not the same of the buffers that both modules take and of their workgroups.
+fn interface_difference(
+    [first, second]: [&str; 2],
+    [a, b]: [&Module; 2],
+    dispatch: &Dispatch,
+) -> Result<Option<&'static str>, Trouble> {
+    let shapes = |file: &str, m: &Module| {
+        let mut buffers = interface(m, &dispatch.specs).map_err(|t| trap(file, &t))?.buffers;
+        buffers.sort_by_key(|b| (b.set, b.binding));
+        Ok::<_, Trouble>(buffers)
     };
-    let shapes = |m: &Module| interface(m, &dispatch.specs).map_err(|t| trap(file, &t));
-    let (mut x, mut y) = (shapes(a)?, shapes(b)?);
+    let (mut x, mut y) = (shapes(first, a)?, shapes(second, b)?);
     // A buffer that one module no longer uses is no difference.
-    let places = |i: &deburr_eval::Interface| -> Vec<(u32, u32)> {
-        i.buffers.iter().map(|b| (b.set, b.binding)).collect()
+    let places = |buffers: &[BufferShape]| -> Vec<(u32, u32)> {
+        buffers.iter().map(|b| (b.set, b.binding)).collect()
     };
     let (here, there) = (places(&x), places(&y));
-    x.buffers.retain(|b| there.contains(&(b.set, b.binding)));
-    y.buffers.retain(|b| here.contains(&(b.set, b.binding)));
-    if x.buffers
-        .iter()
-        .zip(&y.buffers)
-        .any(|(p, q)| (p.shape.bytes, p.shape.stride) != (q.shape.bytes, q.shape.stride))
-    {
-        return differ("buffer layouts");
+    x.retain(|b| there.contains(&(b.set, b.binding)));
+    y.retain(|b| here.contains(&(b.set, b.binding)));
+    let layout = |b: &BufferShape| (b.shape.bytes, b.shape.stride);
+    if x.iter().zip(&y).any(|(p, q)| layout(p) != layout(q)) {
+        return Ok(Some("buffer layouts"));
     }
-    let shared = here.iter().any(|p| there.contains(p));
-    if !shared && (!here.is_empty() || !there.is_empty()) {
-        return differ("bindings");
+    if x.is_empty() && (!here.is_empty() || !there.is_empty()) {
+        return Ok(Some("bindings"));
     }
     let size = |m: &Module| {
         let named = |name: &String| dispatch.entry.as_ref().is_none_or(|e| e == name);
         let entry = m.entry_points.iter().find(|e| e.stage == Stage::Compute && named(&e.name));
         entry.and_then(|e| workgroup_size(m, e, &dispatch.specs).ok())
     };
-    if let (Some(p), Some(q)) = (size(a), size(b))
-        && p != q
-    {
-        return differ("workgroup sizes");
-    }
-    Ok(())
+    let differ = matches!((size(a), size(b)), (Some(p), Some(q)) if p != q);
+    Ok(differ.then_some("workgroup sizes"))
 }
 
 fn compare(
-    file: &str,
-    (before, after): (&Module, &Module),
+    [first, second]: [&str; 2],
+    [before, after]: [&Module; 2],
     dispatch: &Dispatch,
     seed: u64,
     inputs: u64,
 ) -> Result<Found, Trouble> {
-    let mut found =
-        Found { inputs: 0, covered: HashSet::new(), blocks: 0, difference: None, skipped: None };
+    let mut found = Found::new();
     let mut limit = None;
     for n in 0..inputs {
         let mut given = dispatch.clone();
         given.groups = [[1, 1, 1], [2, 1, 1], [2, 2, 1]][(n % 3) as usize];
         let seed = seed.wrapping_mul(0x1_0001).wrapping_add(n);
-        let given = random_dispatch(before, &given, seed).map_err(|t| trap(file, &t))?;
-        let first = match run_module(before, &given) {
+        let given = random_dispatch(before, &given, seed).map_err(|t| trap(first, &t))?;
+        found.tried += 1;
+        let one = match run_module(before, &given) {
             Ok(outcome) => outcome,
             Err(t @ (Trap::Fuel | Trap::Limit(_))) => {
-                limit = Some(t);
+                found.skipped = Some(t.to_string());
+                limit = Some(trap(first, &t));
                 continue;
             }
-            Err(t) => return Err(trap(file, &t).into()),
+            // What a barrier that is not reached by all means depends on the values of the input.
+            Err(Trap::Barrier) => {
+                found.skipped = Some(Trap::Barrier.to_string());
+                continue;
+            }
+            Err(t) => return Err(trap(first, &t).into()),
         };
-        note(&mut found, &first);
-        if first.free_control {
+        found.covered.extend(one.covered.iter().copied());
+        found.blocks = one.blocks;
+        if one.free_control {
             found.skipped = Some("control flow depends on an undefined value".into());
             continue;
         }
-        found.inputs += 1;
         let groups = given.groups.map(|g| g.to_string()).join(",");
+        let differs =
+            |what: String| Some((codes::DIFFERS, format!("{what} (input {n}, groups {groups})")));
         match run_module(after, &given) {
-            Ok(second) => {
-                if let Verdict::Different(d) = compare_outcomes(&first, &second) {
-                    found.difference = Some(format!("{d} (input {n}, groups {groups})"));
-                    break;
+            Ok(two) => match compare_outcomes(&one, &two) {
+                Verdict::Same { .. } => found.inputs += 1,
+                Verdict::Different(d) => found.difference = differs(d.to_string()),
+                Verdict::Trapped(t) => {
+                    found.difference = differs(format!("the second module stops: {t}"));
                 }
+                Verdict::Skipped(why) => found.skipped = Some(why),
+            },
+            Err(t @ (Trap::Fuel | Trap::Limit(_))) => {
+                found.skipped = Some(format!("the second module: {t}"));
+                limit = Some(trap(second, &t));
             }
-            Err(Trap::Fuel) => limit = Some(Trap::Fuel),
-            Err(t) => {
-                found.difference =
-                    Some(format!("the second module stops: {t} (input {n}, groups {groups})"));
-                break;
-            }
+            Err(t @ Trap::Unsupported(_)) => return Err(trap(second, &t).into()),
+            Err(t) => found.difference = differs(format!("the second module stops: {t}")),
+        }
+        if found.difference.is_some() {
+            found.inputs += 1;
+            return Ok(found);
         }
     }
     match (found.inputs, limit, &found.skipped) {
-        (0, Some(t), _) => Err(trap(file, &t).into()),
+        (0, Some(limit), _) => Err(limit.into()),
         (0, None, Some(why)) => {
             let message = format!("no input says anything: {why}");
-            Err(Diagnostic::new(file, Kind::Unsupported, codes::RUN, message).into())
+            Err(Diagnostic::new(first, Kind::Unsupported, codes::RUN, message).into())
         }
         _ => Ok(found),
     }
-}
-
-fn note(found: &mut Found, outcome: &Outcome) {
-    found.covered.extend(outcome.covered.iter().copied());
-    found.blocks = outcome.blocks;
 }
 
 /// A run that didn't come to its end, as a diagnostic.
 pub fn trap(file: &str, trap: &Trap) -> Diagnostic {
     let (kind, code) = match trap {
         Trap::Fuel | Trap::Limit(_) => (Kind::Limit, codes::RUN_LIMIT),
-        Trap::Unsupported(_) => (Kind::Unsupported, codes::RUN),
+        // Whether all invocations reach a barrier depends on the buffers: the module may be right.
+        Trap::Unsupported(_) | Trap::Barrier => (Kind::Unsupported, codes::RUN),
         _ => (Kind::Invalid, codes::RUN),
     };
     Diagnostic::new(file, kind, code, trap.to_string())
@@ -218,14 +256,19 @@ pub fn trap(file: &str, trap: &Trap) -> Diagnostic {
 
 /// `opt --check`: both modules on a few inputs. Modules without a compute entry point can't be run.
 pub fn same(file: &str, before: &Module, after: &Module, seed: u64) -> Result<(), Trouble> {
-    let mut dispatch = Dispatch::default();
-    dispatch.fuel = FUEL;
-    let found = compare(file, (before, after), &dispatch, seed, FEW)?;
-    match found.difference {
-        None => Ok(()),
-        Some(difference) => {
+    if !before.entry_points.iter().any(|e| e.stage == Stage::Compute) {
+        let message = "`--check` runs compute shaders, and the module has none";
+        return Err(Diagnostic::new(file, Kind::Unsupported, codes::RUN, message).into());
+    }
+    for entry in before.entry_points.iter().filter(|e| e.stage == Stage::Compute) {
+        let mut dispatch = Dispatch::default();
+        dispatch.fuel = FUEL;
+        dispatch.entry = Some(entry.name.clone());
+        let found = compare([file, file], [before, after], &dispatch, seed, FEW)?;
+        if let Some((code, difference)) = found.difference {
             let message = format!("the result computes something else: {difference}");
-            Err(Diagnostic::new(file, Kind::Invalid, codes::DIFFERS, message).into())
+            return Err(Diagnostic::new(file, Kind::Invalid, code, message).into());
         }
     }
+    Ok(())
 }

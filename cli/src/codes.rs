@@ -53,10 +53,18 @@ codes! {
         "This deburr was built without the feature `naga`, which reads WGSL and GLSL. The default build has it.";
     WGSL_OUT = 33, "a result that can't be written as WGSL",
         "WGSL is written by naga from the optimised SPIR-V. naga reads a part of SPIR-V.";
+    FRONT_LIMIT = 34, "source text beyond a limit of the front end",
+        "The front end recurses over the source text: brackets, braces and chains of operators nest only so deeply. SPIR-V made by another front end has no such limit.";
     PASS_BUG = 40, "a pass broke the module",
         "This is a bug of deburr. Nothing was written. Please report it with the input; `--print-after PASS` shows the module after each run of a pass.";
     TARGET_ENV = 41, "a module that is newer than its target environment",
         "The module's SPIR-V version is above what the environment of `--target-env` takes.";
+    SPEC = 42, "a specialisation constant that can't be frozen",
+        "`--spec ID=V` names the constant by its `SpecId`. As a warning: the module has no such constant, so the option does nothing. As an error: IR text is taken as it is, its constants are frozen when SPIR-V is read.";
+    DEBUG_INFO = 43, "debug information that can't be kept",
+        "The module tells of its source text: lines, sources, debug instructions. The IR holds the names of values and nothing else of it, so `--debug` refuses the module. Without `--debug` the result has the names only.";
+    READING = 44, "an option that has no effect",
+        "`--float` says how SPIR-V is read. Instructions of IR text carry their licences themselves.";
     RUN = 50, "a dispatch that can't be run",
         "The module has no such compute entry point, uses what the interpreter doesn't know, or a barrier isn't reached by every invocation.";
     RUN_LIMIT = 51, "a dispatch that was given up",

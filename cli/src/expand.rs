@@ -34,7 +34,7 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
 fn expand(name: &str) -> Result<String, Trouble> {
     let book = Rulebook::built_in()?;
     if name.ends_with(".rules") || std::path::Path::new(name).is_file() {
-        return Ok(deburr_rulegen::rules::emit::emit(&of_file(name, &book)?));
+        return Ok(deburr_rulegen::rules::emit::emit(&of_file(name.as_ref(), &book)?));
     }
     if let Some(code) = deburr_rulegen::emit::expand(&book.tables, name) {
         return Ok(code);

@@ -1,10 +1,13 @@
 //! Reading inputs of any kind: SPIR-V, IR text, WGSL, GLSL.
 
 use crate::codes;
+use crate::options::Reading;
 use crate::report::{Diagnostic, Kind, Place, Trouble};
 use deburr_ir_core::Module;
-use deburr_spirv::{ErrorKind, ReadOptions};
+use deburr_ir_core::SpecValue;
+use deburr_spirv::ErrorKind;
 use std::io::Read;
+use std::path::Path;
 
 /// Bytes up to which a file is read: far beyond any shader, far below what would hurt.
 const MAX_BYTES: u64 = 256 << 20;
@@ -35,6 +38,8 @@ pub struct Input {
 pub struct Loaded {
     /// The module.
     pub module: Module,
+    /// Options that do nothing here.
+    pub warnings: Trouble,
     /// The binary as read, or as the front end made it.
     pub words: Option<Vec<u32>>,
 }
@@ -54,9 +59,9 @@ const GLSL: &[(&str, &str)] = &[
 
 impl Input {
     /// Reads a file, or standard input for `-`.
-    pub fn open(path: &str) -> Result<Self, Diagnostic> {
+    pub fn open(path: &Path) -> Result<Self, Diagnostic> {
         let bytes = read_bytes(path)?;
-        Self::classify(path, bytes)
+        Self::classify(&path.to_string_lossy(), bytes)
     }
 
     /// Tells what the bytes are: by content, else by the name's extension.
@@ -91,17 +96,58 @@ impl Input {
     }
 
     /// The input as a module.
-    pub fn load(&self, options: &ReadOptions) -> Result<Loaded, Trouble> {
-        match &self.source {
-            Source::Ir(text) => self.parse_ir(text).map(|module| Loaded { module, words: None }),
+    pub fn load(&self, reading: &Reading) -> Result<Loaded, Trouble> {
+        let mut loaded = match &self.source {
+            Source::Ir(text) => {
+                let module = self.parse_ir(text)?;
+                Loaded { module, warnings: Trouble::new(), words: None }
+            }
             _ => {
                 let words = self.binary()?.unwrap_or_default();
-                match deburr_spirv::read(&words, options) {
-                    Ok(module) => Ok(Loaded { module, words: Some(words) }),
-                    Err(error) => Err(spirv_diagnostic(&self.name, &error).into()),
+                match deburr_spirv::read(&words, &reading.options()) {
+                    Ok(module) => Loaded { module, warnings: Trouble::new(), words: Some(words) },
+                    Err(error) => return Err(spirv_diagnostic(&self.name, &error).into()),
                 }
             }
+        };
+        loaded.warnings = self.idle(reading, &loaded);
+        Ok(loaded)
+    }
+
+    /// Warnings of options that do nothing.
+    fn idle(&self, reading: &Reading, loaded: &Loaded) -> Trouble {
+        let mut warnings = Trouble::new();
+        let known = match &loaded.words {
+            Some(words) => deburr_spirv::spec_ids(words),
+            None => {
+                if reading.float.is_some() {
+                    let message =
+                        "`--float` has no effect on IR text: its instructions say what they allow";
+                    warnings.push(Diagnostic::warning(&self.name, codes::READING, message));
+                }
+                spec_ids(&loaded.module)
+            }
+        };
+        for (id, _) in reading.specs.iter().filter(|(id, _)| !known.contains(id)) {
+            let message = format!("the module has no specialisation constant {id}");
+            let d = Diagnostic::warning(&self.name, codes::SPEC, message);
+            let ids: Vec<String> = known.iter().map(u32::to_string).collect();
+            warnings.push(match ids.is_empty() {
+                true => d,
+                false => d.help(format!("it has {}", ids.join(", "))),
+            });
         }
+        warnings
+    }
+
+    /// Refuses to freeze constants of IR text, whose constants are frozen when SPIR-V is read.
+    pub fn refuse_frozen_ir(&self, reading: &Reading) -> Result<(), Diagnostic> {
+        if reading.specs.is_empty() || !matches!(self.source, Source::Ir(_)) {
+            return Ok(());
+        }
+        let message = "`--spec` can't freeze the constants of IR text";
+        let d = Diagnostic::new(&self.name, Kind::Unsupported, codes::SPEC, message);
+        Err(d.help("give it where the text is made: `deburr print --spec ID=V`"))
     }
 
     /// The input as a binary, for tools that look at nothing else; `None` for IR text.
@@ -137,17 +183,27 @@ impl Input {
 }
 
 /// Opens an input and makes a module of it.
-pub fn load(path: &str, options: &ReadOptions) -> Result<Loaded, Trouble> {
-    Input::open(path)?.load(options)
+pub fn load(path: &Path, reading: &Reading) -> Result<Loaded, Trouble> {
+    Input::open(path)?.load(reading)
+}
+
+/// The ids of the specialisation constants that the API knows.
+fn spec_ids(m: &Module) -> Vec<u32> {
+    let id = |value: &SpecValue| match value {
+        SpecValue::Scalar { id, .. } => *id,
+        SpecValue::Composite(_) | SpecValue::Op { .. } => None,
+    };
+    m.spec_consts.iter().filter_map(|c| id(&c.value)).collect()
 }
 
 /// The bytes of a file, or of standard input for `-`.
-pub fn read_bytes(path: &str) -> Result<Vec<u8>, Diagnostic> {
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Diagnostic> {
+    let name = &*path.to_string_lossy();
     let trouble = |e: std::io::Error| {
-        Diagnostic::new(path, Kind::Invalid, codes::FILE, format!("can't read: {e}"))
+        Diagnostic::new(name, Kind::Invalid, codes::FILE, format!("can't read: {e}"))
     };
     let mut bytes = Vec::new();
-    if path == "-" {
+    if path == Path::new("-") {
         std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(trouble)?;
     } else {
         let file = std::fs::File::open(path).map_err(trouble)?;
@@ -155,7 +211,7 @@ pub fn read_bytes(path: &str) -> Result<Vec<u8>, Diagnostic> {
     }
     if bytes.len() as u64 > MAX_BYTES {
         let message = format!("larger than {} MiB", MAX_BYTES >> 20);
-        return Err(Diagnostic::new(path, Kind::Limit, codes::INPUT_SIZE, message));
+        return Err(Diagnostic::new(name, Kind::Limit, codes::INPUT_SIZE, message));
     }
     Ok(bytes)
 }

@@ -3,6 +3,8 @@
 //! Results go to stdout, diagnostics to stderr. The exit code is 0 for done and yes, 1 for invalid input or no, 2 for a
 //! wrong command line, 3 for what is valid but unsupported, 4 for a budget or time limit.
 
+#![forbid(unsafe_code)]
+
 mod check;
 mod codes;
 mod eval;
@@ -16,6 +18,7 @@ mod opt;
 mod opt_report;
 mod options;
 mod output;
+mod parallel;
 mod parse;
 mod print;
 mod report;
@@ -29,6 +32,7 @@ mod verify;
 
 use clap::{Parser, Subcommand};
 use report::{Exit, Reporter};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Optimise shaders, and look at what the optimiser does.
@@ -56,6 +60,20 @@ struct Common {
     /// JSON Lines on stdout, one object an input or item
     #[arg(long, global = true, display_order = 902)]
     json: bool,
+    /// Colour of diagnostics: auto, always, never
+    #[arg(long, global = true, display_order = 903, value_enum, value_name = "WHEN", default_value_t = Color::Auto, hide_possible_values = true, hide_default_value = true)]
+    color: Color,
+}
+
+/// When diagnostics are coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
 }
 
 #[derive(Subcommand)]
@@ -99,10 +117,16 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let code = if error.use_stderr() { 2 } else { 0 };
-            // A closed pipe is no reason to complain.
-            let _ = error.print();
-            return ExitCode::from(code);
+            return ExitCode::from(match (error.use_stderr(), error.print()) {
+                (true, _) => Exit::Usage.number(),
+                (false, Ok(())) => Exit::Ok.number(),
+                // A closed pipe is no reason to complain.
+                (false, Err(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => Exit::Ok.number(),
+                (false, Err(e)) => {
+                    complain(&format!("can't write: {e}"));
+                    Exit::No.number()
+                }
+            });
         }
     };
     match std::thread::Builder::new().stack_size(STACK).spawn(move || run(cli)).map(|t| t.join()) {
@@ -110,15 +134,25 @@ fn main() -> ExitCode {
         // A panic has told of itself.
         Ok(Err(_)) => ExitCode::from(Exit::Bug.number()),
         Err(error) => {
-            eprintln!("error: can't start: {error}");
+            complain(&format!("can't start: {error}"));
             ExitCode::from(Exit::Limit.number())
         }
     }
 }
 
+fn complain(text: &str) {
+    // Nobody is left to be told of an stderr that is closed.
+    let _ = writeln!(std::io::stderr().lock(), "error: {text}");
+}
+
 fn run(cli: Cli) -> Exit {
     let reporter = &mut Reporter::new(&cli.common);
-    match cli.command {
+    let exit = dispatch(cli.command, reporter);
+    if reporter.failed { exit.max(Exit::No) } else { exit }
+}
+
+fn dispatch(command: Command, reporter: &mut Reporter) -> Exit {
+    match command {
         Command::Opt(args) => opt::run(&args, reporter),
         Command::Print(args) => print::run(&args, reporter),
         Command::Parse(args) => parse::run(&args, reporter),

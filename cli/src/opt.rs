@@ -2,10 +2,11 @@
 
 use crate::codes;
 use crate::input::{Input, Loaded, spirv_diagnostic};
-use crate::opt_report::{Done, Kinds};
-use crate::options::Reading;
+use crate::opt_report::{Done, Kinds, Left};
+use crate::options::{Reading, parse_jobs};
 use crate::output;
-use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
+use crate::parallel::in_order;
+use crate::report::{Diagnostic, Exit, Kind, Place, Reporter, Trouble};
 use crate::rulebook::{Rulebook, of_file};
 use deburr_algebraic::interp::matcher::Interpreter;
 use deburr_algebraic::{Rewriter, Target, run_with};
@@ -13,9 +14,9 @@ use deburr_ir_core::Module;
 use deburr_passes::{DEFAULT, Options, Pipeline, Report};
 use deburr_rulegen::rules::RuleSet;
 use deburr_spirv::{Counts, WriteOptions};
-use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Optimise modules: SPIR-V, WGSL, GLSL or IR text.
@@ -26,10 +27,10 @@ use std::time::Instant;
 pub struct Args {
     /// Inputs; `-` is standard input
     #[arg(required = true, value_name = "IN")]
-    inputs: Vec<String>,
+    inputs: Vec<PathBuf>,
     /// Output; `-` is stdout, `DIR/` a folder [default: STEM.opt.spv]
     #[arg(short, long, value_name = "OUT")]
-    output: Option<String>,
+    output: Option<PathBuf>,
     /// Kind of output: spv, ir, wgsl [default: by OUT's extension]
     #[arg(long, value_enum, value_name = "KIND", hide_possible_values = true)]
     emit: Option<Emit>,
@@ -46,11 +47,11 @@ pub struct Args {
     target_env: Option<(u8, u8)>,
     /// A file of rules that are tried before those built in
     #[arg(long, value_name = "F")]
-    rules: Option<String>,
+    rules: Option<PathBuf>,
     /// A rule that must not fire
     #[arg(long = "disable-rule", value_name = "NAME")]
     disabled: Vec<String>,
-    /// Keep lines and debug information
+    /// Refuse modules whose lines or debug information would be lost
     #[arg(long)]
     debug: bool,
     /// Print counts by kind and what each pass did
@@ -78,7 +79,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Inputs at a time
-    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = parse_jobs)]
     jobs: usize,
 }
 
@@ -141,56 +142,48 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
     if let Some(rule) = args.disabled.iter().find(|name| !known(name)) {
         return reporter.usage(&format!("no rule is called `{rule}`"));
     }
-    let folder = args.output.as_deref().is_some_and(|o| o.ends_with('/') || Path::new(o).is_dir());
+    let out = args.output.as_deref();
+    let folder =
+        out.is_some_and(|o| o.as_os_str().as_encoded_bytes().ends_with(b"/") || o.is_dir());
     if args.inputs.len() > 1 && !folder {
         return reporter.usage("several inputs need `-o DIR/`");
+    }
+    let mut job = Job { args, pipeline: &pipeline, folder, rules: None };
+    if let Some((a, b, out)) = job.collision() {
+        return reporter.usage(&format!(
+            "`{}` and `{}` would both be written to `{}`",
+            a.display(),
+            b.display(),
+            out.display()
+        ));
     }
     let rules = match args.rules.as_deref().map(own_rules).transpose() {
         Ok(rules) => rules,
         Err(trouble) => return reporter.diagnose_all(&trouble),
     };
-    if let Some(dir) = args.output.as_deref().filter(|_| folder)
+    job.rules = rules.as_ref();
+    if let Some(dir) = out.filter(|_| folder)
         && let Err(e) = std::fs::create_dir_all(dir)
     {
         let message = format!("can't make the folder: {e}");
-        return reporter.diagnose(&Diagnostic::new(dir, Kind::Invalid, codes::FILE, message));
+        let dir = dir.to_string_lossy();
+        return reporter.diagnose(&Diagnostic::new(&dir, Kind::Invalid, codes::FILE, message));
     }
-    let job = Job { args, pipeline: &pipeline, folder, rules: rules.as_ref() };
-    match args.jobs.min(args.inputs.len()) {
-        0 | 1 => {
-            let tell = |path: &String| job.tell(job.one(path), reporter);
-            args.inputs.iter().map(tell).max().unwrap_or(Exit::Ok)
-        }
-        jobs => {
-            let results = in_parallel(&args.inputs, jobs, |path| job.one(path));
-            results.into_iter().map(|r| job.tell(r, reporter)).max().unwrap_or(Exit::Ok)
-        }
-    }
+    // Whoever reads what is told may stop reading: the modules are written all the same.
+    reporter.lasting = out != Some(Path::new("-"));
+    let mut exit = Exit::Ok;
+    in_order(
+        &args.inputs,
+        args.jobs,
+        |path| job.one(path),
+        |result| exit = exit.max(job.tell(result, reporter)),
+    );
+    exit
 }
 
 /// The rules of a file.
-fn own_rules(path: &str) -> Result<RuleSet, Trouble> {
+fn own_rules(path: &Path) -> Result<RuleSet, Trouble> {
     of_file(path, &Rulebook::built_in()?)
-}
-
-/// Applies a function to every item on some threads; results are in the order of the items.
-fn in_parallel<T: Sync, R: Send>(items: &[T], jobs: usize, f: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                while let Some(n) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < items.len())
-                {
-                    let result = f(&items[n]);
-                    // A thread that panics ends the program.
-                    *results[n].lock().unwrap_or_else(|e| e.into_inner()) = Some(result);
-                }
-            });
-        }
-    });
-    results.into_iter().filter_map(|r| r.into_inner().unwrap_or_else(|e| e.into_inner())).collect()
 }
 
 struct Job<'a> {
@@ -204,6 +197,8 @@ struct Job<'a> {
 /// What an input came to.
 struct Finished {
     done: Done,
+    /// Options that do nothing here.
+    warnings: Trouble,
     /// The module, where it goes to stdout.
     stdout: Option<Vec<u8>>,
     /// Module texts that were asked for.
@@ -216,127 +211,146 @@ impl Job<'_> {
             Ok(finished) => finished,
             Err(trouble) => return reporter.diagnose_all(&trouble),
         };
+        reporter.warn(&finished.warnings);
+        let done = finished.done;
         let detailed = self.args.stats || reporter.verbose > 0;
-        let mut text = finished.prints;
-        text.extend(finished.done.text(self.args.inputs.len() > 1 && !detailed, detailed));
+        let mut traces = finished.prints;
+        if self.args.trace {
+            traces.extend(done.trace());
+        }
+        let mut text = done.text(self.args.inputs.len() > 1 && !detailed, detailed);
         if detailed || self.args.time_passes {
-            text.extend(finished.done.passes());
+            text.extend(done.passes());
         }
         if self.args.rule_stats {
-            text.extend(finished.done.rules());
+            text.extend(done.rules());
         }
-        if self.args.trace {
-            text.extend(finished.done.trace());
+        if reporter.json {
+            text = vec![done.json()];
         }
         match finished.stdout {
             // With the module on stdout nothing else may be there.
             Some(bytes) => {
-                text.iter().for_each(|line| reporter.aside(line));
+                traces.iter().chain(&text).for_each(|line| reporter.aside(line));
                 reporter.bytes(&bytes);
             }
-            None if reporter.json => reporter.line(&finished.done.json()),
-            None => text.iter().for_each(|line| reporter.remark(line)),
+            None if reporter.json => {
+                traces.iter().for_each(|line| reporter.aside(line));
+                reporter.line(&text[0]);
+            }
+            None => traces.iter().chain(&text).for_each(|line| reporter.remark(line)),
         }
         Exit::Ok
     }
 
+    /// Two inputs whose results would have one name, and the name.
+    fn collision(&self) -> Option<(&Path, &Path, PathBuf)> {
+        let mut names: HashMap<PathBuf, &Path> = HashMap::new();
+        self.args.inputs.iter().find_map(|path| {
+            let out = self.destination(path);
+            let earlier = names.insert(out.clone(), path)?;
+            Some((earlier, &**path, out))
+        })
+    }
+
     /// Where the result of an input goes.
-    fn destination(&self, path: &str) -> String {
-        let stem = match path {
-            "-" => "stdin".into(),
-            _ => Path::new(path)
-                .file_stem()
-                .map_or("out".into(), |s| s.to_string_lossy().into_owned()),
+    fn destination(&self, path: &Path) -> PathBuf {
+        let stem = match path.as_os_str().as_encoded_bytes() {
+            b"-" => OsStr::new("stdin"),
+            _ => path.file_stem().unwrap_or(OsStr::new("out")),
         };
         let extension = self.args.emit.unwrap_or(Emit::Spv).extension();
+        let mut name = stem.to_owned();
         match self.args.output.as_deref() {
-            Some(dir) if self.folder => format!("{}/{stem}.{extension}", dir.trim_end_matches('/')),
+            Some(dir) if self.folder => {
+                name.push(format!(".{extension}"));
+                dir.join(name)
+            }
             Some(out) => out.to_owned(),
-            None => format!("{stem}.opt.{extension}"),
+            None => {
+                name.push(format!(".opt.{extension}"));
+                name.into()
+            }
         }
     }
 
-    fn emit(&self, out: &str) -> Emit {
-        self.args.emit.unwrap_or_else(|| match out.rsplit_once('.').map(|(_, e)| e) {
+    fn emit(&self, out: &Path) -> Emit {
+        self.args.emit.unwrap_or_else(|| match out.extension().and_then(OsStr::to_str) {
             Some("nir" | "ir") => Emit::Ir,
             Some("wgsl") => Emit::Wgsl,
             _ => Emit::Spv,
         })
     }
 
-    fn one(&self, path: &str) -> Result<Finished, Trouble> {
+    fn one(&self, path: &Path) -> Result<Finished, Trouble> {
         let start = Instant::now();
         let input = Input::open(path)?;
         if self.args.emit == Some(Emit::Input) {
             return self.untouched(path, &input);
         }
-        let mut read = self.args.reading.options();
-        read.debug = self.args.debug;
-        let Loaded { mut module, words } = input.load(&read)?;
-        self.check_env(path, &module)?;
+        let reading = &self.args.reading;
+        input.refuse_frozen_ir(reading)?;
+        let Loaded { mut module, warnings, words } = input.load(reading)?;
+        let name = &*input.name;
+        self.check_env(name, &module)?;
+        self.check_debug(name, words.as_deref())?;
         // IR text has no binary to count: it is written once as it is.
         let words = words.or_else(|| deburr_spirv::write(&module, &WriteOptions::default()).ok());
         let before = words.as_deref().and_then(|w| deburr_spirv::count(w).ok());
         let kinds = Kinds::of(&module);
         let original = self.args.check.then(|| module.clone());
-        let (report, prints) = self.optimise(path, &mut module)?;
+        let (report, prints) = self.optimise(name, &mut module)?;
         if let Some(original) = original {
-            crate::check::same(path, &original, &module, self.args.seed)?;
+            crate::check::same(name, &original, &module, self.args.seed)?;
         }
         let out = self.destination(path);
-        let (bytes, after) = self.result(path, &out, &module)?;
-        let stdout = match out.as_str() {
-            "-" => Some(bytes),
-            _ => {
-                output::write_file(&out, &bytes)?;
-                None
-            }
-        };
+        let (bytes, after) = self.result(name, &out, &module)?;
+        let stdout = give(&out, bytes)?;
         let done = Done {
-            path: path.into(),
-            out,
+            path: input.name,
+            out: out.to_string_lossy().into_owned(),
             before,
             after,
             kinds_before: kinds,
             kinds_after: Kinds::of(&module),
+            left: Left::of(&module, &report),
             report,
             ms: start.elapsed().as_secs_f64() * 1e3,
         };
-        Ok(Finished { done, stdout, prints })
+        Ok(Finished { done, warnings, stdout, prints })
     }
 
     /// The binary of an input as it came, for other tools to start from.
-    fn untouched(&self, path: &str, input: &Input) -> Result<Finished, Trouble> {
+    fn untouched(&self, path: &Path, input: &Input) -> Result<Finished, Trouble> {
         let words = input.binary()?.ok_or_else(|| {
-            Diagnostic::new(
-                path,
-                Kind::Invalid,
-                codes::KIND_OF_INPUT,
-                "IR text has no binary of its own",
-            )
+            let message = "IR text has no binary of its own";
+            Diagnostic::new(&input.name, Kind::Invalid, codes::KIND_OF_INPUT, message)
         })?;
         let counts = deburr_spirv::count(&words).ok();
         let out = self.destination(path);
-        let bytes = output::bytes(&words);
-        let stdout = match out.as_str() {
-            "-" => Some(bytes),
-            _ => {
-                output::write_file(&out, &bytes)?;
-                None
-            }
-        };
+        let stdout = give(&out, output::bytes(&words))?;
         let kinds = Kinds::default();
         let done = Done {
-            path: path.into(),
-            out,
+            path: input.name.clone(),
+            out: out.to_string_lossy().into_owned(),
             before: counts,
             after: counts,
             kinds_before: kinds,
             kinds_after: kinds,
+            left: Left::default(),
             report: Report::default(),
             ms: 0.0,
         };
-        Ok(Finished { done, stdout, prints: Vec::new() })
+        Ok(Finished { done, warnings: Trouble::new(), stdout, prints: Vec::new() })
+    }
+
+    /// With `--debug` nothing of what a module tells of its source may be lost, and the IR holds names only.
+    fn check_debug(&self, path: &str, words: Option<&[u32]>) -> Result<(), Diagnostic> {
+        let found = words.filter(|_| self.args.debug).and_then(deburr_spirv::debug_information);
+        let Some((word, op)) = found else { return Ok(()) };
+        let message = "lines and debug information can't be kept yet";
+        let d = Diagnostic::new(path, Kind::Unsupported, codes::DEBUG_INFO, message);
+        Err(d.at(Place::Word { word, op }).help("without `--debug` they are dropped; names stay"))
     }
 
     fn check_env(&self, path: &str, module: &Module) -> Result<(), Diagnostic> {
@@ -378,15 +392,17 @@ impl Job<'_> {
         };
         let mut report = run(module)?;
         let Some(own) = self.rules else { return Ok((report, prints)) };
-        for _ in 0..MAX_ROUNDS {
-            let fired =
-                rewrite(module, own, &target, &options.rules).map_err(|e| bug(e.to_string()))?;
+        for round in 0.. {
+            let fired = rewrite(module, own, &target, &options.rules, &mut report)
+                .map_err(|e| bug(e.to_string()))?;
             if fired == 0 {
                 break;
             }
-            let again = run(module)?;
-            report.rules.fired += fired + again.rules.fired;
-            report.rules.folded += again.rules.folded;
+            if round == MAX_ROUNDS {
+                report.budget_stop = true;
+                break;
+            }
+            add(&mut report, run(module)?);
         }
         Ok((report, prints))
     }
@@ -395,12 +411,10 @@ impl Job<'_> {
     fn result(
         &self,
         path: &str,
-        out: &str,
+        out: &Path,
         module: &Module,
     ) -> Result<(Vec<u8>, Option<Counts>), Trouble> {
-        let mut options = WriteOptions::default();
-        options.debug = self.args.debug;
-        let written = deburr_spirv::write(module, &options);
+        let written = deburr_spirv::write(module, &WriteOptions::default());
         let counts = written.as_ref().ok().and_then(|w| deburr_spirv::count(w).ok());
         let emit = self.emit(out);
         if emit == Emit::Ir {
@@ -427,6 +441,7 @@ fn rewrite(
     own: &RuleSet,
     target: &Target,
     options: &deburr_algebraic::Options,
+    total: &mut Report,
 ) -> Result<u64, deburr_algebraic::Error> {
     let built_in = deburr_ruleset::rules();
     let Some(interpreter) = Interpreter::new(own, "opt") else { return Ok(0) };
@@ -436,9 +451,48 @@ fn rewrite(
         let mut extra = |cx: &mut Rewriter<'_>, instr| {
             interpreter.apply(cx, instr, |rule| first + rule).is_some()
         };
-        fired += run_with(f, built_in, "opt", target, options, Some(&mut extra))?.fired;
+        let report = run_with(f, built_in, "opt", target, options, Some(&mut extra))?;
+        fired += report.fired;
+        total.rules.fired += report.fired;
+        total.rules.folded += report.folded;
+        total.rules.trace.extend(report.trace);
+        for (rule, n) in report.counts {
+            *total.rules.counts.entry(rule).or_default() += n;
+        }
     }
     Ok(fired)
+}
+
+/// Adds what another run of the pipeline did.
+fn add(total: &mut Report, again: Report) {
+    for pass in again.passes {
+        match total.passes.iter_mut().find(|p| p.name == pass.name) {
+            Some(entry) => {
+                entry.runs += pass.runs;
+                entry.changed += pass.changed;
+                entry.time += pass.time;
+                entry.delta += pass.delta;
+            }
+            None => total.passes.push(pass),
+        }
+    }
+    total.rules.fired += again.rules.fired;
+    total.rules.folded += again.rules.folded;
+    total.rules.trace.extend(again.rules.trace);
+    for (rule, n) in again.rules.counts {
+        *total.rules.counts.entry(rule).or_default() += n;
+    }
+    total.rounds = total.rounds.max(again.rounds);
+    total.budget_stop |= again.budget_stop;
+}
+
+/// Writes a result, or gives it back where it goes to stdout.
+fn give(out: &Path, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, Diagnostic> {
+    if out == Path::new("-") {
+        return Ok(Some(bytes));
+    }
+    output::write_file(out, &bytes)?;
+    Ok(None)
 }
 
 #[cfg(feature = "naga")]
@@ -459,14 +513,5 @@ mod tests {
         assert_eq!(parse_env("spv1.4"), Ok((1, 4)));
         assert!(parse_env("vulkan1.9").is_err());
         assert!(parse_env("opengl").is_err());
-    }
-
-    #[test]
-    fn parallel_results_keep_their_order() {
-        let items: Vec<u32> = (0..100).collect();
-        assert_eq!(
-            in_parallel(&items, 4, |n| n * 2),
-            items.iter().map(|n| n * 2).collect::<Vec<_>>()
-        );
     }
 }

@@ -1,9 +1,10 @@
 //! What `deburr opt` tells of an input.
 
 use crate::json::{Object, list};
-use deburr_ir_core::{InstrKind, Module};
+use deburr_ir_core::{DerefKind, InstrKind, InstrView, Module, SpecValue};
 use deburr_passes::Report;
 use deburr_spirv::Counts;
+use std::collections::HashSet;
 
 /// Counts of IR instructions by kind, in the order of [`NAMES`].
 #[derive(Clone, Copy, Default)]
@@ -40,6 +41,59 @@ impl Kinds {
     }
 }
 
+/// What the pipeline left as it was.
+#[derive(Clone, Debug, Default)]
+pub struct Left {
+    /// Instructions that the IR holds by their SPIR-V names: operations on specialisation constants. Every other one that
+    /// is read is translated.
+    carried: usize,
+    /// Sites that a pass of the pipeline could not or would not take, by pass.
+    declined: Vec<(&'static str, usize)>,
+}
+
+impl Left {
+    /// Counts what is left in a module after a run.
+    pub fn of(m: &Module, report: &Report) -> Self {
+        let by_name = |c: &&deburr_ir_core::SpecConstant| match c.value {
+            SpecValue::Op { .. } => true,
+            SpecValue::Scalar { .. } | SpecValue::Composite(_) => false,
+        };
+        let (mut calls, mut variables) = (0, 0);
+        for f in m.functions.iter().filter(|f| f.has_body()) {
+            let mut locals = HashSet::new();
+            for instr in f.all_instrs() {
+                match f.view(instr) {
+                    InstrView::Call(callee) => calls += usize::from(m[callee].has_body()),
+                    InstrView::Deref(deref) => {
+                        if let DerefKind::Var(var) = deref.kind
+                            && var.is_local()
+                        {
+                            locals.insert(var.slot());
+                        }
+                    }
+                    InstrView::Alu(_)
+                    | InstrView::Intrinsic(..)
+                    | InstrView::Tex(_)
+                    | InstrView::LoadConst(_)
+                    | InstrView::Undef
+                    | InstrView::Phi(_)
+                    | InstrView::Jump(_)
+                    | InstrView::ParallelCopy => {}
+                }
+            }
+            variables += locals.len();
+        }
+        let ran = |(name, n): &(&'static str, usize)| {
+            *n > 0 && report.passes.iter().any(|p| p.name == *name)
+        };
+        let declined = [("inline", calls), ("vars_to_ssa", variables)];
+        Left {
+            carried: m.spec_consts.iter().filter(by_name).count(),
+            declined: declined.into_iter().filter(ran).collect(),
+        }
+    }
+}
+
 /// An input that was optimised.
 pub struct Done {
     pub path: String,
@@ -48,8 +102,17 @@ pub struct Done {
     pub after: Option<Counts>,
     pub kinds_before: Kinds,
     pub kinds_after: Kinds,
+    pub left: Left,
     pub report: Report,
     pub ms: f64,
+}
+
+/// What a site that a pass left is called.
+fn site(pass: &str) -> &'static str {
+    match pass {
+        "inline" => "calls",
+        _ => "variables in memory",
+    }
 }
 
 impl Done {
@@ -83,10 +146,40 @@ impl Done {
                 row(&format!("ir {name}"), before, after);
             }
         }
+        if all {
+            out.extend(self.growth());
+            if self.left.carried > 0 {
+                out.push(format!(
+                    "{} operations on specialisation constants carried through",
+                    self.left.carried
+                ));
+            }
+            for (pass, n) in &self.left.declined {
+                out.push(format!("{n} {} left by `{pass}`", site(pass)));
+            }
+        }
         if self.report.budget_stop {
             out.push("stopped before the fixed point".into());
         }
         out
+    }
+
+    /// The pass that added most where the result is larger than the input, and how many instructions of the IR it added;
+    /// `None` as the pass where none added any.
+    fn payer(&self) -> Option<Option<(&'static str, i64)>> {
+        let (b, a) = (self.before?, self.after?);
+        if a.body <= b.body && a.cost <= b.cost {
+            return None;
+        }
+        let grown = self.report.passes.iter().filter(|p| p.delta > 0);
+        Some(grown.max_by_key(|p| p.delta).map(|p| (p.name, p.delta)))
+    }
+
+    fn growth(&self) -> Option<String> {
+        Some(match self.payer()? {
+            Some((pass, n)) => format!("larger than the input: `{pass}` added {n} instructions"),
+            None => "larger than the input: by reading and writing".into(),
+        })
     }
 
     /// What each pass did.
@@ -139,11 +232,17 @@ impl Done {
         let line = line
             .raw("ir_before", self.kinds_before.json())
             .raw("ir_after", self.kinds_after.json());
-        // Every instruction that is read is translated: none is carried through as it was.
+        let declined = self.left.declined.iter().fold(Object::nested(), |o, (p, n)| o.raw(p, n));
         let line = line
-            .raw("carried", 0)
-            .raw("declined", "{}")
+            .raw("carried", self.left.carried)
+            .raw("declined", declined.end())
             .raw("budget_stop", self.report.budget_stop);
+        let payer = match self.payer() {
+            None => "null".into(),
+            Some(None) => Object::nested().raw("pass", "null").raw("delta", 0).end(),
+            Some(Some((p, n))) => Object::nested().str("pass", p).raw("delta", n).end(),
+        };
+        let line = line.raw("grown_by", payer);
         let line = line.raw("rounds", self.report.rounds).raw("ms", format!("{:.3}", self.ms));
         let rules =
             self.report.rules.counts.iter().fold(Object::nested(), |o, (rule, n)| o.raw(rule, n));

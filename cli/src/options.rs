@@ -13,23 +13,12 @@ pub enum Float {
     Strict,
 }
 
-impl Float {
-    /// The reader's mode.
-    pub fn mode(self) -> FloatMode {
-        match self {
-            Float::Vulkan => FloatMode::Vulkan,
-            Float::KeepNan => FloatMode::KeepNan,
-            Float::Strict => FloatMode::Strict,
-        }
-    }
-}
-
 /// How modules are read.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Debug, Default)]
 pub struct Reading {
-    /// Float licences: vulkan, keep-nan, strict
-    #[arg(long, value_enum, value_name = "MODE", default_value_t = Float::Vulkan, hide_possible_values = true)]
-    pub float: Float,
+    /// Float licences of SPIR-V: vulkan, keep-nan, strict [default: vulkan]
+    #[arg(long, value_enum, value_name = "MODE", hide_possible_values = true)]
+    pub float: Option<Float>,
     /// Freeze a specialisation constant
     #[arg(long = "spec", value_name = "ID=V", value_parser = parse_spec)]
     pub specs: Vec<(u32, u64)>,
@@ -39,7 +28,11 @@ impl Reading {
     /// The reader's options.
     pub fn options(&self) -> ReadOptions {
         let mut options = ReadOptions::default();
-        options.float = self.float.mode();
+        options.float = match self.float {
+            None | Some(Float::Vulkan) => FloatMode::Vulkan,
+            Some(Float::KeepNan) => FloatMode::KeepNan,
+            Some(Float::Strict) => FloatMode::Strict,
+        };
         options.spec = self.specs.clone();
         options
     }
@@ -63,6 +56,14 @@ pub fn parse_spec(text: &str) -> Result<(u32, u64), String> {
     Ok((id, value))
 }
 
+/// The number of `-j`.
+pub fn parse_jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(jobs @ 1..=1024) => Ok(jobs),
+        _ => Err("a number from 1 to 1024 is expected".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,5 +77,11 @@ mod tests {
         for bad in ["3", "x=1", "3=", "3=0xg", "3=1.5.2"] {
             assert!(parse_spec(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn jobs_are_a_number_of_threads() {
+        assert_eq!(parse_jobs("4"), Ok(4));
+        assert!(["0", "-1", "x", "4097"].iter().all(|text| parse_jobs(text).is_err()));
     }
 }

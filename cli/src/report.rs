@@ -1,8 +1,9 @@
 //! Diagnostics and results: the one place where either becomes text.
 
+use crate::Color;
 use crate::codes;
 use crate::json::Object;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 
 /// How the command ends. The order is that of severity: with several inputs the largest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,6 +96,8 @@ impl Place {
 pub struct Diagnostic {
     /// File name, `-` for standard input.
     pub file: String,
+    /// Whether the result is there all the same.
+    pub warning: bool,
     /// Kind of trouble.
     pub kind: Kind,
     /// Error code.
@@ -114,6 +117,7 @@ impl Diagnostic {
     pub fn new(file: &str, kind: Kind, code: codes::Cli, message: impl Into<String>) -> Self {
         Diagnostic {
             file: file.into(),
+            warning: false,
             kind,
             code: code.name(),
             message: message.into(),
@@ -121,6 +125,15 @@ impl Diagnostic {
             labels: Vec::new(),
             help: None,
         }
+    }
+
+    /// Not an error: the result is there, but may not be what was meant.
+    pub fn warning(file: &str, code: codes::Cli, message: impl Into<String>) -> Self {
+        Diagnostic { warning: true, ..Self::new(file, Kind::Invalid, code, message) }
+    }
+
+    fn severity(&self) -> &'static str {
+        if self.warning { "warning" } else { "error" }
     }
 
     /// At a place.
@@ -147,6 +160,7 @@ impl Diagnostic {
             d.labels.iter().map(|l| (l.file.to_string(), place(&l.file, l.span), l.text.clone()));
         Diagnostic {
             file: d.file.to_string(),
+            warning: false,
             kind: Kind::Invalid,
             code: d.code.to_string(),
             message: d.message.clone(),
@@ -164,7 +178,7 @@ impl Diagnostic {
             }
             Place::Word { word, op } => Object::nested().raw("word", word).str("op", op).end(),
         };
-        let line = Object::line().str("file", &self.file).str("severity", "error");
+        let line = Object::line().str("file", &self.file).str("severity", self.severity());
         let line = line.str("code", &self.code).str("kind", self.kind.name());
         line.str("message", &self.message).raw("place", place).end()
     }
@@ -183,17 +197,39 @@ impl From<Diagnostic> for Trouble {
 pub struct Reporter {
     quiet: bool,
     colour: bool,
+    terminal: bool,
     /// How much more to say.
     pub verbose: u8,
     /// JSON Lines instead of text.
     pub json: bool,
+    /// Whether the work goes on when nobody reads stdout any more: it has files to write.
+    pub lasting: bool,
+    /// Nobody reads stdout.
+    closed: bool,
+    /// Something of stdout is lost.
+    pub failed: bool,
 }
 
 impl Reporter {
     /// As the command line and the terminal have it.
     pub fn new(common: &super::Common) -> Self {
-        let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        Reporter { quiet: common.quiet, colour, verbose: common.verbose, json: common.json }
+        let terminal = std::io::stderr().is_terminal();
+        let colour = match common.color {
+            Color::Always => true,
+            Color::Never => false,
+            // An empty NO_COLOR counts as none (no-color.org).
+            Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+        };
+        Reporter {
+            quiet: common.quiet,
+            colour,
+            terminal,
+            verbose: common.verbose,
+            json: common.json,
+            lasting: false,
+            closed: false,
+            failed: false,
+        }
     }
 
     /// Tells of trouble, and gives the exit code that goes with it.
@@ -202,7 +238,16 @@ impl Reporter {
             true => self.line(&d.json()),
             false => self.complain(&render(d, self.colour)),
         }
-        d.kind.exit()
+        if d.warning { Exit::Ok } else { d.kind.exit() }
+    }
+
+    /// Tells of warnings, unless only errors are wanted.
+    pub fn warn(&mut self, warnings: &Trouble) {
+        if !self.quiet {
+            for d in warnings {
+                self.complain(&render(d, self.colour));
+            }
+        }
     }
 
     /// Tells of everything, and gives the largest exit code.
@@ -217,10 +262,22 @@ impl Reporter {
 
     /// A result on stdout, as it is.
     pub fn bytes(&mut self, bytes: &[u8]) {
+        if self.closed {
+            return;
+        }
         let mut out = std::io::stdout().lock();
+        let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) else { return };
+        drop(out);
+        self.closed = true;
         // A closed pipe ends quietly: whoever reads has seen enough.
-        if out.write_all(bytes).and_then(|()| out.flush()).is_err() {
-            std::process::exit(0);
+        if error.kind() != ErrorKind::BrokenPipe {
+            self.failed = true;
+            let message = format!("can't write: {error}");
+            let d = Diagnostic::new("stdout", Kind::Invalid, codes::FILE, message);
+            self.complain(&render(&d, self.colour));
+        }
+        if !self.lasting {
+            std::process::exit(if self.failed { Exit::No } else { Exit::Ok }.number().into());
         }
     }
 
@@ -233,8 +290,16 @@ impl Reporter {
 
     /// The same on stderr, where stdout has the result.
     pub fn aside(&mut self, text: &str) {
-        if !self.quiet && !self.json {
+        if !self.quiet {
             self.complain(text);
+        }
+    }
+
+    /// How far the work is, where somebody looks on.
+    pub fn progress(&mut self, done: usize, all: usize, what: &str) {
+        if self.terminal && !self.quiet {
+            let end = if done == all { "\r\x1b[K" } else { "" };
+            let _ = write!(std::io::stderr().lock(), "\r{done} of {all} {what}{end}");
         }
     }
 
@@ -259,7 +324,8 @@ fn render(d: &Diagnostic, colour: bool) -> String {
         true => format!("\x1b[{code}m{text}\x1b[0m"),
         false => text.to_owned(),
     };
-    let head = paint("1;31", &format!("error[{}]", d.code));
+    let head =
+        paint(if d.warning { "1;33" } else { "1;31" }, &format!("{}[{}]", d.severity(), d.code));
     let mut out = format!("{head}{}", paint("1", &format!(": {}\n", d.message)));
     snippet(&mut out, &d.file, &d.place, '^', "");
     for (file, place, text) in &d.labels {

@@ -3,10 +3,11 @@
 use crate::report::{Diagnostic, Kind, Trouble};
 use deburr_rulegen::rules::{Library, Ops, RuleSet, compile, compile_bare};
 use deburr_rulegen::tables::{TableFile, Tables};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The intrinsic table.
-static INTRINSICS: &str = include_str!("../intrinsics.toml");
+pub static INTRINSICS: &str = include_str!("../intrinsics.toml");
 
 /// Rule files: name and text.
 type Files = Vec<(Arc<str>, Arc<str>)>;
@@ -80,8 +81,9 @@ fn trouble(
 }
 
 /// The rules of a text file.
-pub fn of_file(path: &str, book: &Rulebook) -> Result<RuleSet, Trouble> {
+pub fn of_file(path: &Path, book: &Rulebook) -> Result<RuleSet, Trouble> {
     let bytes = crate::input::read_bytes(path)?;
+    let path = &*path.to_string_lossy();
     let text = String::from_utf8(bytes).map_err(|_| {
         Diagnostic::new(path, Kind::Invalid, crate::codes::KIND_OF_INPUT, "not UTF-8 text")
     })?;

@@ -9,6 +9,7 @@ use crate::output;
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
 use deburr_eval::{Buffer, BufferResult, Dispatch, Outcome, interface, run as run_module};
 use deburr_fuzz::random_dispatch;
+use std::path::PathBuf;
 
 /// Run a compute shader on buffers of raw little-endian bytes.
 #[derive(clap::Args)]
@@ -18,7 +19,7 @@ use deburr_fuzz::random_dispatch;
 pub struct Args {
     /// Input; `-` is standard input
     #[arg(value_name = "IN")]
-    input: String,
+    input: PathBuf,
     /// Entry point; the only one if not given
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
@@ -30,7 +31,7 @@ pub struct Args {
     bind: Vec<Bind>,
     /// Push constants
     #[arg(long, value_name = "FILE")]
-    push: Option<String>,
+    push: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,
     /// A stage input; compute shaders have none
@@ -82,7 +83,7 @@ fn parse_bind(text: &str) -> Result<Bind, String> {
 
 /// Runs the subcommand.
 pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
-    match dispatch(args) {
+    match dispatch(args, reporter) {
         Ok((outcome, given)) => {
             tell(args, &outcome, &given, reporter);
             Exit::Ok
@@ -91,13 +92,15 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
     }
 }
 
-fn dispatch(args: &Args) -> Result<(Outcome, Dispatch), Trouble> {
-    let module = input::load(&args.input, &args.reading.options())?.module;
+fn dispatch(args: &Args, reporter: &mut Reporter) -> Result<(Outcome, Dispatch), Trouble> {
+    let loaded = input::load(&args.input, &args.reading)?;
+    reporter.warn(&loaded.warnings);
+    let (module, name) = (loaded.module, &*args.input.to_string_lossy());
     if let Some(first) = args.input_at.first() {
         let message = format!(
             "`--input {first}`: only compute shaders can be run, and they have no stage inputs"
         );
-        return Err(Diagnostic::new(&args.input, Kind::Unsupported, codes::RUN, message).into());
+        return Err(Diagnostic::new(name, Kind::Unsupported, codes::RUN, message).into());
     }
     let mut given = Dispatch::default();
     given.entry = args.entry.clone();
@@ -105,7 +108,7 @@ fn dispatch(args: &Args) -> Result<(Outcome, Dispatch), Trouble> {
     given.specs = args.reading.specs.clone();
     given.subgroup_size = args.subgroup_size;
     given.fuel = args.fuel;
-    let shapes = interface(&module, &given.specs).map_err(|t| trap(&args.input, &t))?;
+    let shapes = interface(&module, &given.specs).map_err(|t| trap(name, &t))?;
     for bind in &args.bind {
         let (set, binding, element) = bind.place;
         let known = shapes
@@ -116,23 +119,21 @@ fn dispatch(args: &Args) -> Result<(Outcome, Dispatch), Trouble> {
             let message = format!(
                 "the module has no buffer at set {set}, binding {binding}, element {element}"
             );
-            return Err(
-                Diagnostic::new(&args.input, Kind::Invalid, codes::RUN_BIND, message).into()
-            );
+            return Err(Diagnostic::new(name, Kind::Invalid, codes::RUN_BIND, message).into());
         }
         if let Some(file) = &bind.file {
-            given.buffers.push(Buffer { set, binding, element, bytes: read_bytes(file)? });
+            given.buffers.push(Buffer { set, binding, element, bytes: read_bytes(file.as_ref())? });
         }
     }
     if let Some(file) = &args.push {
-        given.push = read_bytes(file)?;
+        given.push = read_bytes(file.as_ref())?;
     }
-    let given = random_dispatch(&module, &given, args.seed).map_err(|t| trap(&args.input, &t))?;
-    let outcome = run_module(&module, &given).map_err(|t| trap(&args.input, &t))?;
+    let given = random_dispatch(&module, &given, args.seed).map_err(|t| trap(name, &t))?;
+    let outcome = run_module(&module, &given).map_err(|t| trap(name, &t))?;
     for bind in &args.bind {
         let Some(out) = &bind.out else { continue };
         let found = outcome.buffers.iter().find(|b| place(b) == bind.place);
-        output::write_file(out, found.map_or(&[][..], |b| &b.buffer.bytes))?;
+        output::write_file(out.as_ref(), found.map_or(&[][..], |b| &b.buffer.bytes))?;
     }
     Ok((outcome, given))
 }
@@ -164,7 +165,8 @@ fn tell(args: &Args, outcome: &Outcome, given: &Dispatch, reporter: &mut Reporte
     }
     let (covered, blocks) = (outcome.covered.len(), outcome.blocks);
     if reporter.json {
-        let line = Object::line().str("file", &args.input).raw("steps", outcome.steps);
+        let line =
+            Object::line().str("file", &args.input.to_string_lossy()).raw("steps", outcome.steps);
         let line = line.raw("blocks", blocks).raw("blocks_covered", covered);
         let line = line
             .raw("out_of_bounds", outcome.out_of_bounds)

@@ -96,7 +96,7 @@ fn tasks(args: &Args) -> Result<Tasks, Trouble> {
         })]);
     }
     let file = args.file.as_deref().unwrap_or("-");
-    let text = String::from_utf8(read_bytes(file)?)
+    let text = String::from_utf8(read_bytes(file.as_ref())?)
         .map_err(|_| Diagnostic::new(file, Kind::Invalid, codes::TERM, "not UTF-8 text"))?;
     let lines = text.lines().enumerate().map(|(n, line)| (n + 1, line.trim()));
     let terms = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with("//"));
@@ -205,7 +205,12 @@ impl Printer<'_> {
                 InstrKind::Alu => self.operation(instr, &texts)?,
                 InstrKind::Intrinsic => {
                     let var = f.index(instr, Index::PARAM_IDX)? as usize;
-                    self.term.vars.get(var)?.name.clone()
+                    let var = self.term.vars.get(var)?;
+                    match var.swizzled && var.comps == 1 {
+                        // A name without a swizzle is the value as a whole, which is more than its first component.
+                        true => format!("{}.x", var.name),
+                        false => var.name.clone(),
+                    }
                 }
                 InstrKind::Jump => {
                     return self.value(f.src(instr, 0), self.term.root().base, None, &texts);
@@ -320,6 +325,8 @@ mod tests {
         for text in ["umul_high(a, b)", "fpow(a.yx, b)", "fatan2(a, 0.5)", "bcsel(a, b, c)"] {
             assert_eq!(out(text, ""), text);
         }
+        assert_eq!(out("iadd(a.x, b.y)", ""), "iadd(a.x, b.y)");
+        assert_eq!(out("iadd(a.x, 0)", ""), "a.x");
     }
 
     #[test]

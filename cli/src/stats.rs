@@ -2,8 +2,10 @@
 
 use crate::input::{Input, spirv_diagnostic};
 use crate::json::Object;
+use crate::options::Reading;
 use crate::report::{Exit, Reporter, Trouble};
-use deburr_spirv::{Counts, ReadOptions, WriteOptions};
+use deburr_spirv::{Counts, WriteOptions};
+use std::path::{Path, PathBuf};
 
 /// Count the instructions of modules.
 #[derive(clap::Args)]
@@ -11,7 +13,7 @@ use deburr_spirv::{Counts, ReadOptions, WriteOptions};
 pub struct Args {
     /// Inputs; `-` is standard input
     #[arg(required = true, value_name = "IN")]
-    inputs: Vec<String>,
+    inputs: Vec<PathBuf>,
 }
 
 /// Runs the subcommand.
@@ -26,7 +28,7 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
         match count(path) {
             Ok(counts) => {
                 total += counts;
-                tell(reporter, path, &counts);
+                tell(reporter, &path.to_string_lossy(), &counts);
             }
             Err(trouble) => exit = exit.max(reporter.diagnose_all(&trouble)),
         }
@@ -37,17 +39,17 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
     exit
 }
 
-fn count(path: &str) -> Result<Counts, Trouble> {
+fn count(path: &Path) -> Result<Counts, Trouble> {
     let input = Input::open(path)?;
     let words = match input.binary()? {
         Some(words) => words,
         None => {
-            let module = input.load(&ReadOptions::default())?.module;
+            let module = input.load(&Reading::default())?.module;
             deburr_spirv::write(&module, &WriteOptions::default())
-                .map_err(|e| spirv_diagnostic(path, &e))?
+                .map_err(|e| spirv_diagnostic(&input.name, &e))?
         }
     };
-    Ok(deburr_spirv::count(&words).map_err(|e| spirv_diagnostic(path, &e))?)
+    Ok(deburr_spirv::count(&words).map_err(|e| spirv_diagnostic(&input.name, &e))?)
 }
 
 fn tell(reporter: &mut Reporter, path: &str, c: &Counts) {

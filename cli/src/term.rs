@@ -35,6 +35,8 @@ pub struct Var {
     pub comps: u8,
     /// How its bits are read where it first occurs.
     pub base: BaseType,
+    /// Whether it stands with a swizzle anywhere.
+    pub swizzled: bool,
 }
 
 /// An operand: a node through a swizzle.
@@ -107,6 +109,7 @@ struct Draft {
     base: BaseType,
     /// Components that swizzles take of it.
     least: u8,
+    swizzled: bool,
     span: Span,
 }
 
@@ -216,6 +219,7 @@ impl Reader<'_> {
         let least = list.iter().max().map_or(1, |n| n + 1);
         let draft = &mut self.nodes[node];
         draft.least = draft.least.max(least);
+        draft.swizzled = true;
         let class = draft.comps;
         if self.value(class).is_some_and(|n| n < least) {
             return self.error(letters.span, "it has no such component");
@@ -230,7 +234,7 @@ impl Reader<'_> {
         base: BaseType,
         span: Span,
     ) -> usize {
-        self.nodes.push(Draft { kind, bits, comps, base, least: 1, span });
+        self.nodes.push(Draft { kind, bits, comps, base, least: 1, swizzled: false, span });
         self.nodes.len() - 1
     }
 
@@ -362,7 +366,8 @@ impl Reader<'_> {
             let kind = self.settled(draft, bits, &places)?;
             if let DraftKind::Var(n) = &draft.kind {
                 let name = self.vars[*n].0.clone();
-                term.vars.push(Var { name, bits, comps, base: draft.base });
+                let (base, swizzled) = (draft.base, draft.swizzled);
+                term.vars.push(Var { name, bits, comps, base, swizzled });
             }
             places.push(term.nodes.len());
             term.nodes.push(Node { kind, bits, comps, base: draft.base });

@@ -4,10 +4,14 @@ use crate::codes;
 use crate::eval::parse_size;
 use crate::expand::only;
 use crate::json::Object;
+use crate::options::parse_jobs;
+use crate::parallel::{cores, in_order};
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
 use crate::rulebook::{Rulebook, of_file};
 use deburr_rulegen::rules::RuleSet;
+use deburr_rulegen::rules::model::Rule;
 use deburr_verify::{Kind as Found, Options, Verdict, check_rule, run_tests};
+use std::path::PathBuf;
 
 /// Check the rewrite rules: every instance, in every float environment that it claims.
 #[derive(clap::Args)]
@@ -17,7 +21,7 @@ use deburr_verify::{Kind as Found, Options, Verdict, check_rule, run_tests};
 pub struct Args {
     /// A rule file in place of the rules that are built in
     #[arg(long, value_name = "F", conflicts_with = "expr")]
-    rules: Option<String>,
+    rules: Option<PathBuf>,
     /// One rule: L => R where … with …
     #[arg(long, value_name = "RULE")]
     expr: Option<String>,
@@ -28,11 +32,14 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = parse_size)]
     size: Option<u8>,
     /// Scale of the number of inputs; 1 is full size
-    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = parse_cases)]
     cases: f64,
     /// Seed of the random inputs
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// Rules at a time [default: as many as the machine has cores]
+    #[arg(short, long, value_name = "N", value_parser = parse_jobs)]
+    jobs: Option<usize>,
     /// `--report json` is `--json`
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text", hide = true)]
     report: String,
@@ -97,30 +104,27 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
     };
     let mut options = Options::scaled(args.cases);
     options.seed = args.seed;
-    let mut summary = Summary::default();
-    for rule in &set.rules {
-        let mut rule = rule.clone();
-        if let Some(size) = args.size {
-            let root = rule.nodes[rule.pattern].class;
-            rule.instances.retain(|bits| bits[root] == size);
-        }
-        if rule.instances.is_empty() {
-            continue;
-        }
-        summary.rules += 1;
-        for verdict in check_rule(&set, &rule, &options) {
+    let rules: Vec<Rule> = set.rules.iter().filter_map(|rule| of_size(rule, args.size)).collect();
+    if rules.is_empty() {
+        return reporter.usage("no rule has the name and size");
+    }
+    let mut summary = Summary { rules: rules.len(), ..Summary::default() };
+    let mut done = 0;
+    let check =
+        |rule: &Rule| (rule.name.clone(), check_rule(&set, rule, &options), run_tests(&set, rule));
+    in_order(&rules, args.jobs.unwrap_or_else(cores), check, |(name, verdicts, failed)| {
+        for verdict in verdicts {
             summary.add(&verdict);
             tell(&verdict, reporter);
         }
-        for why in run_tests(&set, &rule) {
+        for why in failed {
             summary.examples += 1;
             let message = format!("a test of the rule fails: {why}");
-            reporter.diagnose(&Diagnostic::new(&rule.name, Kind::Invalid, codes::VERIFY, message));
+            reporter.diagnose(&Diagnostic::new(&name, Kind::Invalid, codes::VERIFY, message));
         }
-    }
-    if summary.rules == 0 {
-        return reporter.usage("no rule has the name and size");
-    }
+        done += 1;
+        reporter.progress(done, rules.len(), "rules");
+    });
     match reporter.json {
         true => reporter.line(&summary.json()),
         false => reporter.line(&summary.text()),
@@ -128,6 +132,24 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
     match summary.refuted + summary.missing + summary.examples {
         0 => Exit::Ok,
         _ => Exit::No,
+    }
+}
+
+/// The rule with the instances of this size; `None` if there are none.
+fn of_size(rule: &Rule, size: Option<u8>) -> Option<Rule> {
+    let mut rule = rule.clone();
+    if let Some(size) = size {
+        let root = rule.nodes[rule.pattern].class;
+        rule.instances.retain(|bits| bits[root] == size);
+    }
+    Some(rule).filter(|rule| !rule.instances.is_empty())
+}
+
+/// A scale above 0; 1000 would take days.
+fn parse_cases(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(scale) if scale > 0.0 && scale <= 1000.0 => Ok(scale),
+        _ => Err("a number above 0, up to 1000, is expected".into()),
     }
 }
 

@@ -317,7 +317,7 @@ fn options_of_opt_tell_what_they_say() {
     assert!(text(&["--rule-stats"]).contains("rewrites"));
     assert!(text(&["--passes", "none", "--stats"]).contains("body"));
     text(&["--trace"]);
-    text(&["--check", "--float", "strict", "--no-validate", "--debug"]);
+    text(&["--check", "--float", "strict", "--no-validate"]);
 }
 
 #[test]

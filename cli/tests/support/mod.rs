@@ -81,7 +81,7 @@ pub struct Run {
 }
 
 impl Run {
-    fn of(output: Output) -> Run {
+    pub fn of(output: Output) -> Run {
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         Run { code: output.status.code(), stdout: output.stdout, stderr }
     }
