@@ -75,6 +75,9 @@ fn evaluate(args: &Args) -> Result<(Term, Value), Trouble> {
     for text in &args.values {
         let (name, value) =
             text.split_once('=').ok_or_else(|| bad(format!("`{text}`: NAME=VALUE is expected")))?;
+        if given.iter().any(|(earlier, _)| earlier == name.trim()) {
+            return Err(bad(format!("`{}` has two values", name.trim())).into());
+        }
         given.push((name.trim().into(), value.split(',').map(str::trim).collect()));
     }
     let comps =
@@ -217,6 +220,7 @@ mod tests {
     fn values_must_fit() {
         assert!(value("iadd(a, 1)", &[]).unwrap_err().contains("no value"));
         assert!(value("iadd(a, 1)", &["b=1", "a=1"]).unwrap_err().contains("no variable"));
+        assert!(value("iadd(a, 1)", &["a=1", "a=2"]).unwrap_err().contains("two values"));
         assert!(value("iadd(a:8, 1)", &["a=0x100"]).unwrap_err().contains("8 bits"));
         assert!(value("iadd(a, 1)", &["a=x"]).is_err());
         assert!(value("iadd(a, 1)", &["a"]).is_err());

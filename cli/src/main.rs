@@ -18,6 +18,7 @@ mod opt;
 mod opt_report;
 mod options;
 mod output;
+mod own_rules;
 mod parallel;
 mod parse;
 mod print;

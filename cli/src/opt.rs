@@ -5,14 +5,12 @@ use crate::input::{Input, Loaded, spirv_diagnostic};
 use crate::opt_report::{Done, Kinds, Left};
 use crate::options::{Reading, parse_jobs};
 use crate::output;
+use crate::own_rules::OwnRules;
 use crate::parallel::in_order;
 use crate::report::{Diagnostic, Exit, Kind, Place, Reporter, Trouble};
-use crate::rulebook::{Rulebook, of_file};
-use deburr_algebraic::interp::matcher::Interpreter;
-use deburr_algebraic::{Rewriter, Target, run_with};
+use deburr_algebraic::{RuleSet, Target};
 use deburr_ir_core::Module;
 use deburr_passes::{DEFAULT, Options, Pipeline, Report};
-use deburr_rulegen::rules::RuleSet;
 use deburr_spirv::{Counts, WriteOptions};
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -136,19 +134,13 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
     if let Some(pass) = args.print_after.as_deref().filter(|p| deburr_passes::pass(p).is_none()) {
         return reporter.usage(&format!("no pass is called `{pass}`"));
     }
-    let known = |name: &String| {
-        deburr_ruleset::rules().rules.iter().any(|r| r.base == *name || r.name == *name)
-    };
-    if let Some(rule) = args.disabled.iter().find(|name| !known(name)) {
-        return reporter.usage(&format!("no rule is called `{rule}`"));
-    }
     let out = args.output.as_deref();
     let folder =
         out.is_some_and(|o| o.as_os_str().as_encoded_bytes().ends_with(b"/") || o.is_dir());
     if args.inputs.len() > 1 && !folder {
         return reporter.usage("several inputs need `-o DIR/`");
     }
-    let mut job = Job { args, pipeline: &pipeline, folder, rules: None };
+    let mut job = Job { args, pipeline: &pipeline, folder, own: None };
     if let Some((a, b, out)) = job.collision() {
         return reporter.usage(&format!(
             "`{}` and `{}` would both be written to `{}`",
@@ -157,11 +149,17 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
             out.display()
         ));
     }
-    let rules = match args.rules.as_deref().map(own_rules).transpose() {
-        Ok(rules) => rules,
+    let own = match args.rules.as_deref().map(OwnRules::of).transpose() {
+        Ok(own) => own,
         Err(trouble) => return reporter.diagnose_all(&trouble),
     };
-    job.rules = rules.as_ref();
+    job.own = own.as_ref();
+    reporter.warn(own.as_ref().map_or(&Trouble::new(), |own| &own.warnings));
+    let known =
+        |name: &String| job.rules().rules.iter().any(|r| [r.base, r.name].contains(&&**name));
+    if let Some(rule) = args.disabled.iter().find(|name| !known(name)) {
+        return reporter.usage(&format!("no rule is called `{rule}`"));
+    }
     if let Some(dir) = out.filter(|_| folder)
         && let Err(e) = std::fs::create_dir_all(dir)
     {
@@ -181,17 +179,12 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
     exit
 }
 
-/// The rules of a file.
-fn own_rules(path: &Path) -> Result<RuleSet, Trouble> {
-    of_file(path, &Rulebook::built_in()?)
-}
-
 struct Job<'a> {
     args: &'a Args,
     pipeline: &'a Pipeline,
     folder: bool,
     /// Rules of the user's own.
-    rules: Option<&'a RuleSet>,
+    own: Option<&'a OwnRules>,
 }
 
 /// What an input came to.
@@ -206,6 +199,11 @@ struct Finished {
 }
 
 impl Job<'_> {
+    /// The rules that are counted and can be disabled.
+    fn rules(&self) -> &RuleSet {
+        self.own.map_or(deburr_ruleset::rules(), |own| &own.all)
+    }
+
     fn tell(&self, result: Result<Finished, Trouble>, reporter: &mut Reporter) -> Exit {
         let finished = match result {
             Ok(finished) => finished,
@@ -383,7 +381,7 @@ impl Job<'_> {
                 prints.push(format!("// after {pass}\n{m}"));
             }
         };
-        let rules = deburr_ruleset::rules();
+        let rules = self.rules();
         let bug = |message: String| Diagnostic::new(path, Kind::Bug, codes::PASS_BUG, message);
         let mut run = |module: &mut Module| {
             let report =
@@ -391,9 +389,10 @@ impl Job<'_> {
             report.map_err(|e| bug(e.to_string()))
         };
         let mut report = run(module)?;
-        let Some(own) = self.rules else { return Ok((report, prints)) };
+        let Some(own) = self.own else { return Ok((report, prints)) };
         for round in 0.. {
-            let fired = rewrite(module, own, &target, &options.rules, &mut report)
+            let fired = own
+                .rewrite(module, &target, &options.rules, &mut report)
                 .map_err(|e| bug(e.to_string()))?;
             if fired == 0 {
                 break;
@@ -435,34 +434,6 @@ impl Job<'_> {
 /// Rounds of a file's rules and the pipeline after which no more is tried.
 const MAX_ROUNDS: usize = 16;
 
-/// Rewrites by the user's rules and those built in, the former first; gives the number of rewrites.
-fn rewrite(
-    module: &mut Module,
-    own: &RuleSet,
-    target: &Target,
-    options: &deburr_algebraic::Options,
-    total: &mut Report,
-) -> Result<u64, deburr_algebraic::Error> {
-    let built_in = deburr_ruleset::rules();
-    let Some(interpreter) = Interpreter::new(own, "opt") else { return Ok(0) };
-    let first = built_in.rules.len();
-    let mut fired = 0;
-    for f in module.functions.iter_mut().filter(|f| f.has_body()) {
-        let mut extra = |cx: &mut Rewriter<'_>, instr| {
-            interpreter.apply(cx, instr, |rule| first + rule).is_some()
-        };
-        let report = run_with(f, built_in, "opt", target, options, Some(&mut extra))?;
-        fired += report.fired;
-        total.rules.fired += report.fired;
-        total.rules.folded += report.folded;
-        total.rules.trace.extend(report.trace);
-        for (rule, n) in report.counts {
-            *total.rules.counts.entry(rule).or_default() += n;
-        }
-    }
-    Ok(fired)
-}
-
 /// Adds what another run of the pipeline did.
 fn add(total: &mut Report, again: Report) {
     for pass in again.passes {
@@ -479,6 +450,7 @@ fn add(total: &mut Report, again: Report) {
     total.rules.fired += again.rules.fired;
     total.rules.folded += again.rules.folded;
     total.rules.trace.extend(again.rules.trace);
+    total.rules.cycles.extend(again.rules.cycles);
     for (rule, n) in again.rules.counts {
         *total.rules.counts.entry(rule).or_default() += n;
     }

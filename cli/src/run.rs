@@ -109,8 +109,13 @@ fn dispatch(args: &Args, reporter: &mut Reporter) -> Result<(Outcome, Dispatch),
     given.subgroup_size = args.subgroup_size;
     given.fuel = args.fuel;
     let shapes = interface(&module, &given.specs).map_err(|t| trap(name, &t))?;
-    for bind in &args.bind {
+    for (n, bind) in args.bind.iter().enumerate() {
         let (set, binding, element) = bind.place;
+        let twice = |b: &Bind| b.place == bind.place && b.file.is_some() && bind.file.is_some();
+        if args.bind[..n].iter().any(twice) {
+            let message = format!("set {set}, binding {binding} is given two files");
+            return Err(Diagnostic::new(name, Kind::Invalid, codes::RUN_BIND, message).into());
+        }
         let known = shapes
             .buffers
             .iter()
@@ -133,7 +138,7 @@ fn dispatch(args: &Args, reporter: &mut Reporter) -> Result<(Outcome, Dispatch),
     for bind in &args.bind {
         let Some(out) = &bind.out else { continue };
         let found = outcome.buffers.iter().find(|b| place(b) == bind.place);
-        output::write_file(out.as_ref(), found.map_or(&[][..], |b| &b.buffer.bytes))?;
+        output::write(out.as_ref(), found.map_or(&[][..], |b| &b.buffer.bytes), reporter)?;
     }
     Ok((outcome, given))
 }
@@ -143,7 +148,9 @@ fn place(b: &BufferResult) -> (u32, u32, u32) {
 }
 
 fn tell(args: &Args, outcome: &Outcome, given: &Dispatch, reporter: &mut Reporter) {
-    let mut buffers = Vec::new();
+    // With a buffer on stdout nothing else may be there.
+    let aside = args.bind.iter().any(|b| b.out.as_deref() == Some("-"));
+    let (mut buffers, mut text) = (Vec::new(), Vec::new());
     for b in &outcome.buffers {
         let (set, binding, element) = place(b);
         let before = given.buffers.iter().find(|g| (g.set, g.binding, g.element) == place(b));
@@ -158,7 +165,7 @@ fn tell(args: &Args, outcome: &Outcome, given: &Dispatch, reporter: &mut Reporte
             let entry = entry.raw("bytes", bytes).raw("changed", changed).raw("free", free);
             buffers.push(entry.str("hash", &format!("{hash:016x}")).end());
         } else {
-            reporter.remark(&format!(
+            text.push(format!(
                 "set {set} binding {binding}: {bytes} bytes, {changed} changed, hash {hash:016x}"
             ));
         }
@@ -171,15 +178,24 @@ fn tell(args: &Args, outcome: &Outcome, given: &Dispatch, reporter: &mut Reporte
         let line = line
             .raw("out_of_bounds", outcome.out_of_bounds)
             .raw("free_control", outcome.free_control);
-        reporter.line(&line.raw("buffers", list(buffers)).end());
-        return;
+        text.push(line.raw("buffers", list(buffers)).end());
+    } else {
+        text.push(format!("{} instructions, {covered} of {blocks} blocks", outcome.steps));
+        if outcome.out_of_bounds {
+            text.push("an access was out of bounds".into());
+        }
+        if outcome.free_control {
+            text.push(
+                "control flow depends on an undefined value: the result is one of many".into(),
+            );
+        }
     }
-    reporter.remark(&format!("{} instructions, {covered} of {blocks} blocks", outcome.steps));
-    if outcome.out_of_bounds {
-        reporter.remark("an access was out of bounds");
-    }
-    if outcome.free_control {
-        reporter.remark("control flow depends on an undefined value: the result is one of many");
+    for line in text {
+        match (aside, reporter.json) {
+            (true, _) => reporter.aside(&line),
+            (false, true) => reporter.line(&line),
+            (false, false) => reporter.remark(&line),
+        }
     }
 }
 

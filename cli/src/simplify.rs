@@ -5,7 +5,7 @@ use crate::eval::parse_size;
 use crate::input::read_bytes;
 use crate::json::{Object, list, string};
 use crate::opt::TargetName;
-use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
+use crate::report::{Diagnostic, Exit, Kind, Place, Reporter, Trouble};
 use crate::term::{self, NodeKind, Surroundings, Term};
 use deburr_algebraic::{Options, Target, TraceEntry};
 use deburr_ir_core::{
@@ -52,8 +52,10 @@ fn parse_licences(text: &str) -> Result<Flags, String> {
 
 /// A term to be rewritten.
 struct Task {
-    /// File and line for diagnostics.
+    /// File for diagnostics.
     name: String,
+    /// Line in it, from 1, and the text of the line; 0 where the term is an argument.
+    line: (usize, String),
     text: String,
     size: Option<u8>,
     with: Flags,
@@ -90,6 +92,7 @@ fn tasks(args: &Args) -> Result<Tasks, Trouble> {
     if let Some(term) = &args.term {
         return Ok(vec![Ok(Task {
             name: "TERM".into(),
+            line: (0, String::new()),
             text: term.clone(),
             size: args.size,
             with,
@@ -98,18 +101,43 @@ fn tasks(args: &Args) -> Result<Tasks, Trouble> {
     let file = args.file.as_deref().unwrap_or("-");
     let text = String::from_utf8(read_bytes(file.as_ref())?)
         .map_err(|_| Diagnostic::new(file, Kind::Invalid, codes::TERM, "not UTF-8 text"))?;
-    let lines = text.lines().enumerate().map(|(n, line)| (n + 1, line.trim()));
-    let terms = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with("//"));
-    Ok(terms.map(|(n, line)| task_of_line(&format!("{file}:{n}"), line, args.size, with)).collect())
+    let lines = text.lines().enumerate().map(|(n, line)| (n + 1, line));
+    let terms = lines.filter(|(_, l)| !l.trim().is_empty() && !l.trim().starts_with("//"));
+    Ok(terms.map(|(n, line)| task_of_line(file, (n, line), args.size, with)).collect())
 }
 
-fn task_of_line(name: &str, line: &str, size: Option<u8>, with: Flags) -> Result<Task, Trouble> {
+impl Task {
+    /// A diagnostic of the term at its place in the file.
+    fn place(&self, mut d: Diagnostic) -> Diagnostic {
+        let (number, text) = &self.line;
+        if let Place::Text { line, col, text: shown, .. } = &mut d.place
+            && *number > 0
+        {
+            *line = *number;
+            *col += text.chars().take_while(|c| c.is_whitespace()).count();
+            shown.clone_from(text);
+        }
+        d
+    }
+}
+
+fn task_of_line(
+    name: &str,
+    (number, line): (usize, &str),
+    size: Option<u8>,
+    with: Flags,
+) -> Result<Task, Trouble> {
     let mut parts = line.split(';').map(str::trim);
     let text = parts.next().unwrap_or("").to_owned();
-    let mut task = Task { name: name.into(), text, size, with };
+    let mut task = Task { name: name.into(), line: (number, line.into()), text, size, with };
     for part in parts {
         let bad = |why: String| {
-            Diagnostic::new(name, Kind::Invalid, codes::TERM, format!("`{part}`: {why}"))
+            let d = Diagnostic::new(name, Kind::Invalid, codes::TERM, format!("`{part}`: {why}"));
+            // The parts are slices of the line.
+            let at = part.as_ptr() as usize - line.as_ptr() as usize;
+            let col = line[..at].chars().count() + 1;
+            let len = part.chars().count().max(1);
+            d.at(Place::Text { line: number, col, len, text: line.into() })
         };
         match part.split_once('=') {
             Some(("size", value)) => task.size = Some(parse_size(value.trim()).map_err(bad)?),
@@ -123,7 +151,7 @@ fn task_of_line(name: &str, line: &str, size: Option<u8>, with: Flags) -> Result
 fn simplify(task: &Task, target: TargetName) -> Result<Done, Trouble> {
     let around = Surroundings { size: task.size, comps: Vec::new() };
     let term = term::read(&task.name, &task.text, &around)
-        .map_err(|d| Diagnostic::of_rules(&d, |_| Some(&task.text)))?;
+        .map_err(|d| task.place(Diagnostic::of_rules(&d, |_| Some(&task.text))))?;
     let mut f = function(&term, task.with);
     deburr_passes::cse(&mut f);
     let cost_in = cost(&f);
@@ -316,7 +344,8 @@ mod tests {
 
     fn out(text: &str, with: &str) -> String {
         let with = parse_licences(with).unwrap();
-        let task = Task { name: "TERM".into(), text: text.into(), size: Some(32), with };
+        let line = (0, String::new());
+        let task = Task { name: "TERM".into(), line, text: text.into(), size: Some(32), with };
         simplify(&task, TargetName::Generic).map_err(|t| t[0].message.clone()).unwrap().out
     }
 
@@ -337,10 +366,11 @@ mod tests {
 
     #[test]
     fn lines_have_their_own_options() {
-        let task =
-            task_of_line("f:1", "fadd(a, b); size=16; with=nsz", None, Flags::empty()).unwrap();
+        let line = "fadd(a, b); size=16; with=nsz";
+        let task = task_of_line("f", (1, line), None, Flags::empty()).unwrap();
         assert_eq!((task.size, task.with, &*task.text), (Some(16), Flags::NSZ, "fadd(a, b)"));
-        assert!(task_of_line("f:1", "a; what=1", None, Flags::empty()).is_err());
+        let wrong = task_of_line("f", (7, "  a; what=1"), None, Flags::empty()).err().unwrap();
+        assert!(matches!(wrong[0].place, Place::Text { line: 7, col: 6, len: 6, .. }));
         assert!(parse_licences("nnan").is_err());
     }
 }

@@ -453,3 +453,47 @@ fn verify_is_the_same_for_every_j() {
     };
     assert_eq!(run("1"), run("3"));
 }
+
+#[test]
+fn own_rules_are_counted_traced_and_disabled() {
+    let f = Folder::new();
+    f.write("a.wgsl", SMALL.replace("* 3u", "^ 3u"));
+    f.write("own.rules", "rules 1\nrule gone: ixor(a, b) => iadd(a, b);\n");
+    let run = |more: &[&str]| {
+        let args = ["opt", "a.wgsl", "-o", "a.nir", "--rules", "own.rules"];
+        f.run(&[&args, more].concat()).ends(0)
+    };
+    let text = run(&["--rule-stats", "--trace"]).text();
+    assert!(text.lines().any(|l| l.trim() == "1 gone"), "{text}");
+    assert!(text.contains("ixor ") && text.contains(" by gone at own.rules:2"), "{text}");
+    run(&["--disable-rule", "gone"]);
+    assert!(String::from_utf8(f.read("a.nir")).unwrap().contains("= ixor "));
+    f.run(&["opt", "a.wgsl", "--disable-rule", "gone"]).ends(2);
+    f.write("late.rules", "rules 1\nrule gone: ixor(a, b) => iadd(a, b) group late;\n");
+    f.run(&["opt", "a.wgsl", "-o", "a.nir", "--rules", "late.rules"]).ends(0).says("`late`");
+}
+
+#[test]
+fn terms_of_a_file_are_told_by_line() {
+    let f = Folder::new();
+    f.write("t.txt", "// terms\niadd(a, 0)\n  iadd(a,, 1)\nfadd(a, b); size=7\n");
+    let run = f.run(&["simplify", "--file", "t.txt"]).ends(1).says("t.txt:3:10").says("t.txt:4:13");
+    assert_eq!(run.text(), "a\n");
+    let line = f.run(&["simplify", "--file", "t.txt", "--json"]).ends(1).text();
+    assert!(
+        line.contains("\"file\":\"t.txt\"") && line.contains("{\"line\":3,\"col\":10}"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_buffer_may_go_to_stdout() {
+    let f = Folder::new();
+    f.write("a.wgsl", SMALL);
+    let run = f.run(&["run", "a.wgsl", "--bind", "0.0=:out=-"]).ends(0);
+    f.run(&["run", "a.wgsl", "--bind", "0.0=:out=b.bin"]).ends(0);
+    assert!(!run.stdout.is_empty() && run.stdout == f.read("b.bin"), "{}", run.text());
+    assert!(run.stderr.contains("instructions"), "{}", run.stderr);
+    f.run(&["run", "a.wgsl", "--bind", "0.0=b.bin", "--bind", "0.0=b.bin"]).ends(1).says("E0052");
+    f.run(&["eval", "iadd(a, 1)", "a=1", "a=2"]).ends(1).says("two values");
+}
