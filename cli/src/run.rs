@@ -40,6 +40,9 @@ pub struct Args {
     /// Invocations of a subgroup
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=128))]
     subgroup_size: u32,
+    /// Let invocations take turns from the last to the first: tells races
+    #[arg(long)]
+    reverse: bool,
     /// Seed of what no file gives
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -107,6 +110,7 @@ fn dispatch(args: &Args, reporter: &mut Reporter) -> Result<(Outcome, Dispatch),
     given.groups = args.groups;
     given.specs = args.reading.specs.clone();
     given.subgroup_size = args.subgroup_size;
+    given.reverse = args.reverse;
     given.fuel = args.fuel;
     let shapes = interface(&module, &given.specs).map_err(|t| trap(name, &t))?;
     for (n, bind) in args.bind.iter().enumerate() {

@@ -42,6 +42,9 @@ impl<'m> Layouts<'m> {
 
     /// Iterative, since types nest as deep as the module likes.
     fn measure(&self, ty: Type) -> Size {
+        if let Some(size) = self.sizes.borrow().get(&ty) {
+            return *size;
+        }
         let mut stack = vec![ty];
         while let Some(&at) = stack.last() {
             if self.sizes.borrow().contains_key(&at) {

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod address;
 mod interface;
 mod layout;
 mod machine;
@@ -34,6 +35,9 @@ pub struct Dispatch {
     pub specs: Vec<(u32, u64)>,
     /// Invocations of a subgroup.
     pub subgroup_size: u32,
+    /// Whether workgroups and invocations take turns from the last to the first: a result that this changes depends on
+    /// their order, by a race or by atomics.
+    pub reverse: bool,
     /// Instructions after which the run is given up.
     pub fuel: u64,
 }
@@ -47,6 +51,7 @@ impl Default for Dispatch {
             push: Vec::new(),
             specs: Vec::new(),
             subgroup_size: 32,
+            reverse: false,
             fuel: 1 << 32,
         }
     }

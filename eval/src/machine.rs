@@ -4,14 +4,15 @@
 //! other invocations of the subgroup that come to the same instruction. Invocations run one after the other, so atomics
 //! are atomic, and a race gives one of the orders that could happen.
 
+use crate::address::{Addresses, Deref, scalar_bytes};
 use crate::layout::Layouts;
 use crate::memory::{Object, Pointer, Space};
 use crate::place::Places;
 use crate::spec::{Flat, values, workgroup_size};
 use crate::{Buffer, BufferResult, Dispatch, Outcome, Trap};
 use deburr_ir_core::{
-    Block, Constant, EntryPoint, Func, Function, Instr, InstrView, Modes, Module, SpecConst, Stage,
-    Type, Var, fold::Shadow,
+    Block, Constant, Def, EntryPoint, Func, Function, Instr, InstrView, Modes, Module, SpecConst,
+    Stage, Type, Var, fold::Shadow,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -27,6 +28,8 @@ pub(crate) struct Code {
     /// Where each value's components lie among the registers.
     pub slots: Vec<u32>,
     pub registers: usize,
+    /// By instruction.
+    pub derefs: Vec<Deref>,
 }
 
 pub(crate) struct Machine<'m> {
@@ -44,7 +47,12 @@ pub(crate) struct Machine<'m> {
     /// Object of each module variable in its space; for arrays of descriptors the first one.
     pub place: FxHashMap<Var, u32>,
     buffers: Vec<(Buffer, u32)>,
-    pub covered: FxHashSet<(Func, Block)>,
+    /// Whether a block ran, by function and block.
+    covered: Vec<Vec<bool>>,
+    /// Values on their way, in a buffer that is kept from step to step.
+    pub scratch: Vec<u64>,
+    /// The same for the phis that take them.
+    pub phis: Vec<(Def, Shadow)>,
     pub steps: u64,
     pub free_control: bool,
     pub out_of_bounds: bool,
@@ -84,7 +92,7 @@ pub(crate) struct Invocation {
 }
 
 /// Whether a variable of this mode has an object for the whole dispatch.
-fn dispatch_wide(mode: Modes) -> bool {
+pub(crate) fn dispatch_wide(mode: Modes) -> bool {
     (Modes::SSBO | Modes::UBO | Modes::PUSH_CONST).contains(mode)
 }
 
@@ -109,20 +117,25 @@ impl<'m> Machine<'m> {
             Some(n) if n <= MAX_INVOCATIONS && local.is_some_and(|l| (1..=4096).contains(&l)) => {}
             _ => return Err(Trap::Limit("invocations of the dispatch".into())),
         }
+        let layouts = Layouts::new(&module.types, lengths);
+        let code = |f| code(f, Addresses { module, layouts: &layouts, f }.all());
+        let code = module.functions.iter().map(code).collect();
         let mut machine = Machine {
             module,
             dispatch,
-            layouts: Layouts::new(&module.types, lengths),
+            layouts,
             specs,
             entry,
             size,
-            code: module.functions.iter().map(code).collect(),
+            code,
             places: Places::of_module(module),
             objects: Vec::new(),
             shared: Vec::new(),
             place: FxHashMap::default(),
             buffers: Vec::new(),
-            covered: FxHashSet::default(),
+            covered: vec![Vec::new(); module.functions.len()],
+            scratch: Vec::new(),
+            phis: Vec::new(),
             steps: 0,
             free_control: false,
             out_of_bounds: false,
@@ -204,13 +217,11 @@ impl<'m> Machine<'m> {
     }
 
     pub fn run(mut self) -> Result<Outcome, Trap> {
-        let [gx, gy, gz] = self.dispatch.groups;
-        for z in 0..gz {
-            for y in 0..gy {
-                for x in 0..gx {
-                    self.workgroup([x, y, z])?;
-                }
-            }
+        let [gx, gy, gz] = self.dispatch.groups.map(u64::from);
+        let groups = gx * gy * gz;
+        for n in 0..groups {
+            let n = if self.dispatch.reverse { groups - 1 - n } else { n };
+            self.workgroup([n % gx, n / gx % gy, n / (gx * gy)].map(|at| at as u32))?;
         }
         let buffers = std::mem::take(&mut self.buffers);
         let results = buffers.into_iter().map(|(buffer, n)| {
@@ -219,10 +230,14 @@ impl<'m> Machine<'m> {
             BufferResult { buffer: Buffer { bytes: object.bytes.clone(), ..buffer }, free, nan }
         });
         let buffers = results.collect();
+        let covered = self.covered.iter().enumerate().flat_map(|(func, blocks)| {
+            let ran = blocks.iter().enumerate().filter(|(_, ran)| **ran);
+            ran.map(move |(block, _)| (Func::from_index(func), Block::from_index(block)))
+        });
         Ok(Outcome {
             buffers,
             blocks: self.reachable_blocks(),
-            covered: self.covered,
+            covered: covered.collect(),
             steps: self.steps,
             free_control: self.free_control,
             out_of_bounds: self.out_of_bounds,
@@ -281,10 +296,16 @@ impl<'m> Machine<'m> {
     /// Runs each invocation as far as it goes, then lets those that wait for each other go on together.
     fn turns(&mut self, invocations: &mut [Invocation]) -> Result<(), Trap> {
         loop {
-            for invocation in invocations.iter_mut() {
+            let reverse = self.dispatch.reverse;
+            let mut run = |invocation: &mut Invocation| {
                 while invocation.status == Status::Running {
                     self.step(invocation)?;
                 }
+                Ok(())
+            };
+            match reverse {
+                false => invocations.iter_mut().try_for_each(&mut run)?,
+                true => invocations.iter_mut().rev().try_for_each(&mut run)?,
             }
             if invocations.iter().all(|i| i.status == Status::Done) {
                 return Ok(());
@@ -344,19 +365,20 @@ impl<'m> Machine<'m> {
                 }
                 Constant::Undef | Constant::Address(_) => continue,
             };
-            let size = self.scalar_bytes(ty);
+            let size = scalar_bytes(self.module, ty);
             for (n, &value) in bits.iter().enumerate() {
                 object.store((offset as usize + n * size) as u32, size, value, false, false);
             }
         }
     }
 
-    /// Bytes of a scalar of the type, or of the type's components.
-    pub fn scalar_bytes(&self, ty: Type) -> usize {
-        match self.module.types.value_shape(ty) {
-            Some((_, 1)) | None => 4,
-            Some((_, bits)) => usize::from(bits) / 8,
+    /// Notes that a block ran.
+    pub fn cover(&mut self, func: Func, block: Block) {
+        let covered = &mut self.covered[func.index()];
+        if covered.len() <= block.index() {
+            covered.resize(block.index() + 1, false);
         }
+        covered[block.index()] = true;
     }
 
     /// Words of a built-in input.
@@ -414,9 +436,9 @@ impl<'m> Machine<'m> {
             let object = self.object_of(var.ty, var.init.as_ref());
             invocation.objects.push(object);
         }
-        let code = &self.code[func.index()];
         let start = f.start_block();
-        self.covered.insert((func, start));
+        self.cover(func, start);
+        let code = &self.code[func.index()];
         invocation.frames.push(Frame {
             func,
             block: start,
@@ -432,12 +454,12 @@ impl<'m> Machine<'m> {
     }
 }
 
-fn code(f: &Function) -> Code {
+fn code(f: &Function, derefs: Vec<Deref>) -> Code {
     let mut slots = Vec::with_capacity(f.instr_capacity());
     let mut registers = 0;
     for n in 0..f.instr_capacity() {
         slots.push(registers as u32);
         registers += usize::from(f.comps(Instr::from_index(n).def()));
     }
-    Code { slots, registers }
+    Code { slots, registers, derefs }
 }

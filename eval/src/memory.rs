@@ -72,7 +72,9 @@ impl Object {
     pub fn load(&self, at: u32, size: usize) -> Option<(u64, bool, bool)> {
         let at = at as usize;
         let bytes = self.bytes.get(at..at.checked_add(size)?)?;
-        let value = bytes.iter().rev().fold(0, |acc, &b| acc << 8 | u64::from(b));
+        let mut word = [0; 8];
+        word[..size].copy_from_slice(bytes);
+        let value = u64::from_le_bytes(word);
         let shadow = self.shadow[at..at + size].iter().fold(0, |acc, &s| acc | s);
         Some((value, shadow & FREE != 0, shadow & NAN != 0))
     }

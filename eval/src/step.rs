@@ -1,12 +1,13 @@
 //! One instruction of one invocation.
 
 use crate::Trap;
+use crate::address::{Step, scalar_bytes};
 use crate::machine::{Frame, Invocation, Machine, Status};
 use crate::memory::{Object, Pointer, Space, component_shadow};
 use crate::place::meets;
 use crate::subgroup::named_op;
 use deburr_ir_core::{
-    Block, Def, DerefKind, Flags, Function, Index, Instr, InstrView, Intrinsic, JumpKind, NodeKind,
+    Block, Def, Flags, Function, Index, Instr, InstrView, Intrinsic, JumpKind, NodeKind, Swizzle,
     Type, TypeData,
     fold::{self, Shadow},
     index::{atomic_op, execution_scope},
@@ -105,21 +106,24 @@ impl Machine<'_> {
         };
         let Some(frame) = invocation.frames.last_mut() else { return };
         let from = frame.block;
-        let mut values: Vec<(Def, [u64; 16], Shadow)> = Vec::new();
+        let (mut values, mut phis) =
+            (std::mem::take(&mut self.scratch), std::mem::take(&mut self.phis));
+        values.clear();
         for phi in f.phis(target) {
             let Some(src) = f.phi_src(phi, from) else { continue };
-            let mut value = [0; 16];
-            let bits = frame.value(self, f, src);
-            value[..bits.len()].copy_from_slice(bits);
-            values.push((phi.def(), value, frame.shadow(src)));
+            values.extend(frame.value(self, f, src));
+            phis.push((phi.def(), frame.shadow(src)));
         }
-        for (def, value, shadow) in values {
-            frame.set(self, f, def, &value, shadow);
+        let mut rest = &values[..];
+        for (def, shadow) in phis.drain(..) {
+            frame.set(self, f, def, rest, shadow);
+            rest = &rest[usize::from(f.comps(def))..];
         }
+        (self.scratch, self.phis) = (values, phis);
         self.count_rounds(frame, target);
         frame.block = target;
         frame.next = f.first_instr(target);
-        self.covered.insert((frame.func, target));
+        self.cover(frame.func, target);
     }
 
     fn jump(&mut self, invocation: &mut Invocation, f: &Function, instr: Instr, jump: JumpKind) {
@@ -159,180 +163,114 @@ impl Machine<'_> {
     // ---- values -------------------------------------------------------------------------------------
 
     fn alu(&mut self, frame: &mut Frame, f: &Function, instr: Instr) -> Result<(), Trap> {
+        match f.srcs(instr).len() {
+            0..=4 => self.alu_of::<4>(frame, f, instr),
+            _ => self.alu_of::<16>(frame, f, instr),
+        }
+    }
+
+    /// An ALU instruction of at most `N` operands: most have few, and the arrays are made at every step.
+    fn alu_of<const N: usize>(
+        &mut self,
+        frame: &mut Frame,
+        f: &Function,
+        instr: Instr,
+    ) -> Result<(), Trap> {
         let (Some(info), Some(op)) = (f.alu_info(instr), f.alu_op(instr)) else {
             return Err(Trap::Unsupported("an opcode of no table".into()));
         };
         let comps = f.comps(instr.def());
-        let mut operands = [[0u64; 16]; 16];
-        let mut shadows = [Shadow::CLEAN; 16];
         let srcs = f.srcs(instr);
+        // Only an operand with a swizzle is copied.
+        let mut swizzled = std::mem::take(&mut self.scratch);
+        swizzled.clear();
         for (n, src) in srcs.iter().enumerate() {
-            let value = frame.value(self, f, src.def());
-            let whole = frame.shadow(src.def());
-            for (i, c) in src.swizzle().iter(info.src_comps(n, comps)).enumerate() {
-                let c = usize::from(c);
-                operands[n][i] = value[c];
-                let shadow = component_shadow(whole.free >> c & 1 != 0, whole.nan >> c & 1 != 0, i);
-                shadows[n].free |= shadow.free;
-                shadows[n].nan |= shadow.nan;
+            let read = info.src_comps(n, comps);
+            if !src.swizzle().is_identity(read) {
+                let value = frame.value(self, f, src.def());
+                swizzled.extend(src.swizzle().iter(read).map(|c| value[usize::from(c)]));
             }
         }
-        let width = info.unsized_width(f.bits(instr.def()), srcs.iter().map(|s| f.bits(s.def())));
-        let mut pairs: [(&[u64], Shadow); 16] = [(&[], Shadow::CLEAN); 16];
-        let mut plain: [&[u64]; 16] = [&[]; 16];
-        for n in 0..srcs.len() {
-            let read = usize::from(info.src_comps(n, comps));
-            pairs[n] = (&operands[n][..read], shadows[n]);
-            plain[n] = &operands[n][..read];
+        let mut pairs: [(&[u64], Shadow); N] = [(&[], Shadow::CLEAN); N];
+        let mut plain: [&[u64]; N] = [&[]; N];
+        let mut rest = &swizzled[..];
+        let mut clean = true;
+        for (n, src) in srcs.iter().enumerate() {
+            let read = info.src_comps(n, comps);
+            let (value, shadow);
+            if src.swizzle().is_identity(read) {
+                let below = ((1u32 << read) - 1) as u16;
+                let whole = frame.shadow(src.def());
+                value = &frame.value(self, f, src.def())[..usize::from(read)];
+                shadow = Shadow { free: whole.free & below, nan: whole.nan & below };
+            } else {
+                (value, rest) = rest.split_at(usize::from(read));
+                shadow = swizzle_shadow(frame.shadow(src.def()), src.swizzle(), read);
+            }
+            plain[n] = value;
+            pairs[n] = (value, shadow);
+            clean &= shadow.is_clean();
         }
+        let width = info.unsized_width(f.bits(instr.def()), srcs.iter().map(|s| f.bits(s.def())));
         let mut out = [0; 16];
         let shape = (width, comps);
         let env = &f.float_env;
-        let mut shadow = fold::fold_shadowed(op, info, shape, &pairs[..srcs.len()], env, &mut out)
-            .ok_or_else(|| Trap::Unsupported(format!("`{}`", info.name)))?;
+        let plain = &plain[..srcs.len()];
+        let folded = if clean {
+            fold::fold_info(info, width, comps, plain, env, &mut out)
+        } else {
+            fold::fold_shadowed(op, info, shape, &pairs[..srcs.len()], env, &mut out)
+        };
+        let mut shadow = folded.ok_or_else(|| Trap::Unsupported(format!("`{}`", info.name)))?;
         let flags = f.flags(instr);
         if flags.intersects(Flags::PROMISES) {
-            shadow.free |=
-                fold::broken_promises(info, flags, shape, &plain[..srcs.len()], env, &out);
+            shadow.free |= fold::broken_promises(info, flags, shape, plain, env, &out);
         }
         frame.set(self, f, instr.def(), &out, shadow);
+        self.scratch = swizzled;
         Ok(())
     }
 
     fn deref(&mut self, frame: &mut Frame, f: &Function, instr: Instr) -> Result<(), Trap> {
-        let Some(info) = f.deref(instr).copied() else { return Ok(()) };
-        let (pointer, shadow) = match info.kind {
-            DerefKind::Var(var) => (self.pointer(frame, var), Shadow::CLEAN),
-            DerefKind::Cast => {
-                let src = f.src(instr, 0);
-                (Pointer::from_bits(frame.value(self, f, src)[0]), frame.shadow(src))
+        let step = self.code[frame.func.index()].derefs[instr.index()].step;
+        let parent = |frame: &Frame| {
+            let src = f.src(instr, 0);
+            (Pointer::from_bits(frame.value(self, f, src)[0]), frame.shadow(src))
+        };
+        let (pointer, shadow) = match step {
+            Step::Var(var) => (self.pointer(frame, var), Shadow::CLEAN),
+            Step::Cast => parent(frame),
+            Step::Member(offset) => {
+                let (base, shadow) = parent(frame);
+                (base.add(offset.into()), shadow)
             }
-            DerefKind::Struct(member) => {
-                let parent = f.src(instr, 0);
-                let base = Pointer::from_bits(frame.value(self, f, parent)[0]);
-                let ty = f.deref(parent.instr()).map(|d| d.ty);
-                let step = ty.and_then(|ty| self.layouts.member(ty, member));
-                let Some(step) = step else {
-                    return Err(Trap::Unsupported("a member of no struct".into()));
-                };
-                (base.add(step.offset.into()), frame.shadow(parent))
-            }
-            DerefKind::Array | DerefKind::PtrAsArray => {
-                let (parent, index) = (f.src(instr, 0), f.src(instr, 1));
-                let base = Pointer::from_bits(frame.value(self, f, parent)[0]);
+            Step::Element { .. } | Step::Descriptor => {
+                let (base, shadow) = parent(frame);
+                let index = f.src(instr, 1);
                 let bits = u32::from(f.bits(index));
                 let raw = frame.value(self, f, index)[0];
                 // An index is signed; a large unsigned one is out of every bound either way.
-                let index_value = i128::from((raw << (64 - bits)) as i64 >> (64 - bits));
-                let free = frame.shadow(index).free | frame.shadow(parent).free;
+                let value = i128::from((raw << (64 - bits)) as i64 >> (64 - bits));
+                let free = frame.shadow(index).free | shadow.free;
                 self.free_control |= free & 1 != 0;
-                (self.element(f, instr, parent, base, index_value)?, Shadow::CLEAN)
+                (element(step, base, value), Shadow::CLEAN)
             }
-            DerefKind::Wildcard => return Err(Trap::Unsupported("wildcard derefs".into())),
+            Step::Unknown(what) => return Err(Trap::Unsupported(what.into())),
         };
         frame.set(self, f, instr.def(), &[pointer.to_bits()], shadow);
         Ok(())
     }
 
-    fn element(
-        &self,
-        f: &Function,
-        instr: Instr,
-        parent: Def,
-        base: Pointer,
-        index: i128,
-    ) -> Result<Pointer, Trap> {
-        let Some(outer) = f.deref(parent.instr()).copied() else {
-            return Err(Trap::Unsupported("an element of no deref".into()));
-        };
-        let own = f.deref(instr).copied();
-        if own.is_some_and(|d| d.kind == DerefKind::PtrAsArray) {
-            let stride = if outer.stride != 0 {
-                u64::from(outer.stride)
-            } else {
-                self.layouts.size(outer.ty)
-            };
-            return Ok(base.add(index * i128::from(stride)));
-        }
-        // Descriptors of an array are objects of their own.
-        let is_block = |ty: Type| matches!(self.module.types[ty], TypeData::Struct(_));
-        let buffer = base.space == Space::Dispatch && matches!(outer.kind, DerefKind::Var(_));
-        if buffer
-            && own.is_some_and(|d| is_block(d.ty))
-            && matches!(self.module.types[outer.ty], TypeData::Array { .. })
-        {
-            let object = u32::try_from(index)
-                .ok()
-                .and_then(|i| base.object.checked_add(i))
-                .unwrap_or(u32::MAX);
-            return Ok(Pointer { object, ..base });
-        }
-        let Some((stride, _)) = self.layouts.stride(outer.ty) else {
-            return Err(Trap::Unsupported("an element of no array".into()));
-        };
-        let stride = match &self.module.types[outer.ty] {
-            TypeData::Matrix { column, .. } => match self.matrix_layout(f, parent.instr()) {
-                Some((_, true)) => self.scalar_bytes(*column) as u64,
-                Some((stride, false)) => stride,
-                None => stride,
-            },
-            TypeData::Vector { .. } => self.component_stride(f, parent.instr()).unwrap_or(stride),
-            _ => stride,
-        };
-        let len = match &self.module.types[outer.ty] {
-            TypeData::Array { .. } => self.layouts.array_len(outer.ty),
-            _ => 0,
-        };
-        // Within one object an index past a fixed length would meet a neighbour: that is out of bounds.
-        if len != 0 && (index < 0 || index >= i128::from(len)) {
-            return Ok(Pointer { offset: u32::MAX, ..base });
-        }
-        Ok(base.add(index * i128::from(stride)))
-    }
-
-    /// Stride and order of the matrix that a deref names, from the struct member around it.
-    fn matrix_layout(&self, f: &Function, deref: Instr) -> Option<(u64, bool)> {
-        let mut at = deref;
-        loop {
-            match f.deref(at)?.kind {
-                DerefKind::Struct(member) => {
-                    let parent = f.src(at, 0).instr();
-                    return self.layouts.matrix_layout(f.deref(parent)?.ty, member);
-                }
-                DerefKind::Array => at = f.src(at, 0).instr(),
-                DerefKind::Var(_)
-                | DerefKind::Cast
-                | DerefKind::Wildcard
-                | DerefKind::PtrAsArray => return None,
-            }
-        }
-    }
-
-    /// Bytes between the components of a column of a row-major matrix.
-    fn component_stride(&self, f: &Function, deref: Instr) -> Option<u64> {
-        if f.deref(deref)?.kind != DerefKind::Array {
-            return None;
-        }
-        let parent = f.src(deref, 0).instr();
-        if !matches!(self.module.types[f.deref(parent)?.ty], TypeData::Matrix { .. }) {
-            return None;
-        }
-        match self.matrix_layout(f, parent)? {
-            (stride, true) => Some(stride),
-            (_, false) => None,
-        }
-    }
-
     // ---- memory -------------------------------------------------------------------------------------
 
     fn access(&mut self, frame: &Frame, f: &Function, deref: Def) -> Result<Access, Trap> {
-        let Some(info) = f.deref(deref.instr()).copied() else {
+        let info = self.code[frame.func.index()].derefs[deref.instr().index()];
+        if f.deref(deref.instr()).is_none() {
             return Err(Trap::Unsupported("an access through no deref".into()));
-        };
+        }
         self.free_control |= frame.shadow(deref).free & 1 != 0;
-        let bytes = self.scalar_bytes(info.ty);
-        let stride = self.component_stride(f, deref.instr()).unwrap_or(bytes as u64);
-        Ok(Access { pointer: Pointer::from_bits(frame.value(self, f, deref)[0]), bytes, stride })
+        let pointer = Pointer::from_bits(frame.value(self, f, deref)[0]);
+        Ok(Access { pointer, bytes: info.bytes as usize, stride: info.stride })
     }
 
     fn object<'a>(
@@ -410,9 +348,9 @@ impl Machine<'_> {
             Intrinsic::STORE_DEREF | Intrinsic::DEREF_ATOMIC_STORE => {
                 let access = self.access(frame, f, f.src(instr, 0))?;
                 let src = f.src(instr, 1);
-                let value = frame.value(self, f, src).to_vec();
+                let value = frame.value(self, f, src);
                 let mask = f.index(instr, Index::WRITE_MASK).unwrap_or(u32::MAX);
-                self.store(objects, &access, &value, frame.shadow(src), mask);
+                self.store(objects, &access, value, frame.shadow(src), mask);
             }
             Intrinsic::COPY_DEREF => self.copy(frame, objects, f, instr)?,
             Intrinsic::DEREF_ATOMIC | Intrinsic::DEREF_ATOMIC_SWAP => {
@@ -480,7 +418,7 @@ impl Machine<'_> {
         let mut loaded = Vec::new();
         while let Some((to, to_ty, from, from_ty)) = work.pop() {
             if let Some((comps, _)) = self.module.types.value_shape(to_ty) {
-                let bytes = self.scalar_bytes(to_ty);
+                let bytes = scalar_bytes(self.module, to_ty);
                 let access = Access { pointer: from, bytes, stride: bytes as u64 };
                 let (value, shadow) = self.load(objects, &access, comps.into());
                 loaded.push((
@@ -558,6 +496,36 @@ impl Machine<'_> {
         frame.set(self, f, instr.def(), &old, result);
         Ok(())
     }
+}
+
+/// An element behind a pointer.
+fn element(step: Step, base: Pointer, index: i128) -> Pointer {
+    match step {
+        Step::Element { len: Some(len), .. } if index < 0 || index >= i128::from(len) => {
+            // Within one object an index past a fixed length would meet a neighbour: that is out of bounds.
+            Pointer { offset: u32::MAX, ..base }
+        }
+        Step::Element { stride, .. } => base.add(index * i128::from(stride)),
+        Step::Descriptor => {
+            let object = u32::try_from(index).ok().and_then(|i| base.object.checked_add(i));
+            Pointer { object: object.unwrap_or(u32::MAX), ..base }
+        }
+        Step::Var(_) | Step::Cast | Step::Member(_) | Step::Unknown(_) => base,
+    }
+}
+
+/// The shadow of what a swizzle reads.
+fn swizzle_shadow(whole: Shadow, swizzle: Swizzle, read: u8) -> Shadow {
+    if whole.is_clean() {
+        return whole;
+    }
+    let mut shadow = Shadow::CLEAN;
+    for (i, c) in swizzle.iter(read).enumerate() {
+        let part = component_shadow(whole.free >> c & 1 != 0, whole.nan >> c & 1 != 0, i);
+        shadow.free |= part.free;
+        shadow.nan |= part.nan;
+    }
+    shadow
 }
 
 /// What an atomic operation on one value writes: an operation of its own, or the ALU opcode that it is named after.

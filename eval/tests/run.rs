@@ -186,3 +186,29 @@ fn atomics_pass_on_what_is_free() {
         assert_eq!((bits(&out.free), bits(&out.nan)), (free, nan), "{code}");
     }
 }
+
+#[test]
+fn the_other_order_tells_a_race() {
+    // All store to the first word, or each to its own.
+    let code = |to: &str| {
+        shader(
+            4,
+            "",
+            &format!(
+                "    32 %zero = load_const (0)
+    32 %o = deref_array &(%out)[{to}]
+    @store_deref %o, %i (write_mask=x)"
+            ),
+        )
+    };
+    let in_order = |module: &Module, reverse| {
+        let mut dispatch = Dispatch::default();
+        let buffer = |binding| Buffer { set: 0, binding, element: 0, bytes: vec![0; 16] };
+        dispatch.buffers = vec![buffer(0), buffer(1)];
+        dispatch.reverse = reverse;
+        run(module, &dispatch).expect("nothing in it traps").buffers[1].buffer.bytes.clone()
+    };
+    let (race, own) = (code("%zero"), code("%i"));
+    assert_eq!((in_order(&race, false)[0], in_order(&race, true)[0]), (3, 0));
+    assert_eq!(in_order(&own, false), in_order(&own, true));
+}

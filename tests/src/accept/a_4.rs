@@ -1,17 +1,26 @@
-//! A 4: the examples compute the same before and after optimisation, and what they must.
+//! A 4: the examples compute the same before and after optimisation, and what they must; modules on a Vulkan device
+//! compute the same before, after and in the interpreter.
+//!
+//! The device's part is the suite of `tests/vulkan`, a workspace of its own, since calling Vulkan takes unsafe code.
 
-use super::corpus::{Deburr, Item, examples, words};
+use super::corpus::{Deburr, Item, examples, start_within, words};
 use super::{Args, Outcome, Verdict};
 use crate::reference::{self, RunLine};
 use deburr_eval::{Buffer, Dispatch};
 use deburr_ir_core::Module;
 use deburr_passes::{DEFAULT, Options, Pipeline};
 use deburr_spirv::{FloatMode, ReadOptions, WriteOptions, read, write};
+use std::path::Path;
+use std::process::Command;
 
 /// Examples that must equal their reference.
 const REFERENCES: usize = 10;
 /// Share of the blocks that must run for an example to count.
 const COVERED: f64 = 0.7;
+/// Modules that must be equal on a Vulkan device.
+const ON_DEVICE: usize = 30;
+/// Seconds that the suite on the device may take, its build included.
+const DEVICE_SECONDS: u64 = 3600;
 
 /// What was found of an example.
 #[derive(Default)]
@@ -25,20 +34,36 @@ struct Found {
 pub fn run(args: &Args) -> Outcome {
     let target = format!(
         "every example under --float strict bit-equal before and after; ≥ {REFERENCES} equal their reference, before, \
-         after, and after with default floats; ≥ 70 % of the blocks run"
+         after, and after with default floats; ≥ 70 % of the blocks run; on a Vulkan device ≥ {ON_DEVICE} modules \
+         before = after, and = the interpreter"
     );
-    let items = match Deburr::build().and_then(|deburr| examples(&deburr)) {
-        Ok(items) => items,
+    let mut list = Vec::new();
+    let (figure, here) = match args.corpus {
+        // Other modules have no lines that say how they are run: the device's suite fills their buffers.
+        Some(_) => ("other modules are for the device alone".into(), Verdict::Pass),
+        None => interpreted(args, &mut list),
+    };
+    let (device, there) = match device(args, &mut list) {
+        Ok(found) => found,
         Err(why) => {
-            return Outcome {
-                figure: "nothing was measured".into(),
-                target,
-                verdict: Verdict::Skipped(why),
-                list: Vec::new(),
-            };
+            let why = format!("on a device: {why}");
+            (why.clone(), Verdict::Skipped(why))
         }
     };
-    let mut list = Vec::new();
+    let verdict = match (here, there) {
+        (Verdict::Fail, _) | (_, Verdict::Fail) => Verdict::Fail,
+        (Verdict::Pass, there) => there,
+        (here, _) => here,
+    };
+    Outcome { figure: format!("{figure}; {device}"), target, verdict, list }
+}
+
+/// The examples in the interpreter.
+fn interpreted(args: &Args, list: &mut Vec<String>) -> (String, Verdict) {
+    let items = match Deburr::build().and_then(|deburr| examples(&deburr)) {
+        Ok(items) => items,
+        Err(why) => return ("no example was measured".into(), Verdict::Skipped(why)),
+    };
     let (mut equal, mut references) = (0, 0);
     for item in &items {
         match example(item, args.seed) {
@@ -61,12 +86,38 @@ pub fn run(args: &Args) -> Outcome {
             Err(why) => list.push(format!("{}: WRONG, {why}", item.name)),
         }
     }
-    Outcome {
-        figure: format!("{equal} of {} bit-equal, {references} equal their reference", items.len()),
-        target,
-        verdict: Verdict::of(!items.is_empty() && equal == items.len() && references >= REFERENCES),
-        list,
+    let figure =
+        format!("{equal} of {} bit-equal, {references} equal their reference", items.len());
+    let met = !items.is_empty() && equal == items.len() && references >= REFERENCES;
+    (figure, Verdict::of(met))
+}
+
+/// The suite of `tests/vulkan`: its last line is the figure. An error is why it can't run here.
+fn device(args: &Args, list: &mut Vec<String>) -> Result<(String, Verdict), String> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("vulkan/Cargo.toml");
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.args(["test", "--quiet", "--test", "modules", "--manifest-path"]).arg(manifest);
+    command.args(["--", "--seed", &args.seed.to_string()]);
+    if let Some(corpus) = &args.corpus {
+        // The suite runs in its own folder.
+        let corpus = corpus.canonicalize().map_err(|e| format!("{}: {e}", corpus.display()))?;
+        command.arg("--corpus").arg(corpus);
     }
+    command.env("DEBURR_CASES", args.cases.to_string());
+    let said = start_within(&mut command, &[], DEVICE_SECONDS)?;
+    let text = said.text();
+    let skipped = text.lines().find_map(|line| line.strip_prefix("skipped: "));
+    if let Some(why) = skipped {
+        return Err(why.to_owned());
+    }
+    let named = |line: &&str| {
+        line.starts_with("   not") || line.ends_with("FAILED") || line.starts_with("device: ")
+    };
+    list.extend(text.lines().filter(named).map(|line| line.trim().to_owned()));
+    let figure = text.lines().rev().find(|line| line.starts_with("before = after: "));
+    let figure = figure.map_or_else(|| said.err.trim().to_owned(), str::to_owned);
+    let passed = said.status.is_some_and(|status| status.success());
+    Ok((format!("on a device: {figure}"), Verdict::of(passed)))
 }
 
 fn example(item: &Item, seed: u64) -> Result<Found, String> {

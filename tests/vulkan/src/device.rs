@@ -4,7 +4,7 @@
 //! The unsafe blocks call Vulkan with handles made above them on the same device, and structures whose slices outlive
 //! the call; where more is needed, the block says so.
 
-use crate::{Error, FENCE_SECONDS, Interface, Job, Kind};
+use crate::{Budget, Error, FENCE_SECONDS, Interface, Job, Kind};
 use ash::{Device, Entry, Instance, vk};
 use std::ffi::{CStr, CString};
 
@@ -46,18 +46,21 @@ fn open() -> Result<(Entry, Instance, vk::PhysicalDevice), Error> {
     Ok((entry, instance, first))
 }
 
-/// Name of the device that jobs run on.
+/// Name of the device that jobs run on, and the invocations of a subgroup on it.
 ///
 /// # Errors
 /// If there is none.
-pub fn probe() -> Result<String, Error> {
+pub fn probe() -> Result<(String, u32), Error> {
     let (_entry, instance, physical) = open()?;
+    let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
+    let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut subgroup);
     // SAFETY: see the module's comment.
-    let properties = unsafe { instance.get_physical_device_properties(physical) };
+    unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
     let name = properties
+        .properties
         .device_name_as_c_str()
         .map_or("unnamed".into(), |n| n.to_string_lossy().into_owned());
-    Ok(name)
+    Ok((name, subgroup.subgroup_size))
 }
 
 /// Makes a device with every core feature that there is, and with float atomics.
@@ -238,9 +241,13 @@ impl Run {
             let submit = [vk::SubmitInfo::default().command_buffers(&commands)];
             let queue = device.get_device_queue(0, 0);
             device.queue_submit(queue, &submit, fence).map_err(vulkan("vkQueueSubmit"))?;
-            match device.wait_for_fences(&[fence], true, FENCE_SECONDS * 1_000_000_000) {
-                Err(vk::Result::TIMEOUT) => Err(Error::Timeout),
-                done => done.map_err(vulkan("vkWaitForFences")),
+            let budget = Budget::new(FENCE_SECONDS);
+            loop {
+                match device.wait_for_fences(&[fence], true, 500_000_000) {
+                    Err(vk::Result::TIMEOUT) if budget.is_spent() => break Err(Error::Timeout),
+                    Err(vk::Result::TIMEOUT) => {}
+                    done => break done.map_err(vulkan("vkWaitForFences")),
+                }
             }
         }
     }

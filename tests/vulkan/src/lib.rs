@@ -3,17 +3,19 @@
 //! [`Job`] is the job file that `vkrun` reads, [`Interface`] what a module binds, [`device`] the only place with unsafe
 //! code. A module may hang or crash a driver, so that tests start `vkrun` as a process of its own.
 
+mod budget;
 pub mod device;
 mod interface;
 mod job;
 
+pub use budget::Budget;
 pub use interface::{Descriptor, Interface, Kind, Leaf, Member};
 pub use job::{Binding, Job};
 
 use std::fmt;
 
-/// Seconds that a dispatch may take before it is given up: lavapipe on a busy machine takes twenty for a workgroup of 256
-/// with many barriers.
+/// Seconds of processor time that a dispatch may take before it is given up: lavapipe compiles a workgroup of 256 with
+/// many barriers for ten, and on a busy machine that takes minutes.
 pub const FENCE_SECONDS: u64 = 60;
 
 /// Why a module did not run.
@@ -49,7 +51,9 @@ impl fmt::Display for Error {
             Error::Invalid(what) => write!(f, "invalid: {what}"),
             Error::Unsupported(what) => write!(f, "unsupported: {what}"),
             Error::Vulkan(what) => write!(f, "Vulkan: {what}"),
-            Error::Timeout => write!(f, "the dispatch did not end within {FENCE_SECONDS} s"),
+            Error::Timeout => {
+                write!(f, "the dispatch did not end within {FENCE_SECONDS} s of processor time")
+            }
         }
     }
 }

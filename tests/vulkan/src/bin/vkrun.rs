@@ -1,8 +1,9 @@
-//! `vkrun JOB`: runs the job file and writes the buffers it names; `vkrun --probe`: tells the device's name.
+//! `vkrun JOB`: runs the job file and writes the buffers it names; `vkrun --probe`: tells the size of the device's
+//! subgroups and its name.
 //!
 //! Exit: 0 done, 1 wrong job or a failed call, 2 wrong command line, 3 no device or an unsupported module, 4 out of time.
 
-use deburr_vulkan::{Error, FENCE_SECONDS, Job, device, words};
+use deburr_vulkan::{Budget, Error, FENCE_SECONDS, Job, device, words};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ fn main() -> ExitCode {
     };
     watch();
     let done = if argument == "--probe" {
-        device::probe().map(|name| println!("{name}"))
+        device::probe().map(|(name, subgroup)| println!("{subgroup} {name}"))
     } else {
         run(argument)
     };
@@ -30,7 +31,10 @@ fn main() -> ExitCode {
 /// Ends the process when a call of the driver outside the fence, its compiler above all, doesn't return.
 fn watch() {
     std::thread::spawn(|| {
-        std::thread::sleep(Duration::from_secs(3 * FENCE_SECONDS));
+        let budget = Budget::new(3 * FENCE_SECONDS);
+        while !budget.is_spent() {
+            std::thread::sleep(Duration::from_secs(1));
+        }
         eprintln!("error: the driver did not return within {} s", 3 * FENCE_SECONDS);
         std::process::exit(4);
     });

@@ -12,8 +12,17 @@ const STORAGE: u32 = 1 << 18;
 /// Bytes of a uniform buffer: what every device binds.
 const UNIFORM: u32 = 1 << 14;
 
+/// Instructions after which the interpreter gives a module up.
+const FUEL: &str = "50000000";
+/// Share of the blocks that must run for a module to count.
+const COVERED: f64 = 0.7;
+
 /// The compiler under test.
-pub struct Deburr(PathBuf);
+pub struct Deburr {
+    command: PathBuf,
+    /// Invocations of a subgroup on the device.
+    subgroup: String,
+}
 
 /// One module.
 pub struct Module {
@@ -35,6 +44,10 @@ pub struct Found {
     optimised: Vec<Relation>,
     /// Before on the device against the interpreter.
     interpreted: Option<Relation>,
+    /// Why it was not compared with the interpreter.
+    not_interpreted: Option<String>,
+    /// The smallest share of the blocks that ran, in the interpreter.
+    coverage: Option<f64>,
     /// Before and after equal the reference.
     reference: bool,
 }
@@ -61,7 +74,7 @@ struct Inputs {
 
 impl Deburr {
     /// Builds the command in release mode and finds where it went.
-    pub fn build() -> Result<Deburr, String> {
+    pub fn build(subgroup: String) -> Result<Deburr, String> {
         let root = root();
         let manifest = root.join("Cargo.toml");
         let output = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
@@ -82,7 +95,9 @@ impl Deburr {
         let executable =
             text.lines().filter_map(|line| line.split_once("\"executable\":\"")).next_back();
         match executable.and_then(|(_, rest)| rest.split('"').next()) {
-            Some(path) if output.status.success() => Ok(Deburr(path.replace("\\\\", "\\").into())),
+            Some(path) if output.status.success() => {
+                Ok(Deburr { command: path.replace("\\\\", "\\").into(), subgroup })
+            }
             _ => {
                 Err(format!("deburr does not build:\n{}", String::from_utf8_lossy(&output.stderr)))
             }
@@ -90,7 +105,7 @@ impl Deburr {
     }
 
     fn call(&self, args: &[&str]) -> Result<Output, String> {
-        Command::new(&self.0).args(args).output().map_err(|e| format!("deburr: {e}"))
+        Command::new(&self.command).args(args).output().map_err(|e| format!("deburr: {e}"))
     }
 
     /// Runs the command; `None` if it answers that it can't (exit 3).
@@ -111,11 +126,16 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").components().collect()
 }
 
-/// Examples, and a share of the corpus that `tests/fetch` has filled.
-pub fn list() -> Vec<Module> {
+/// Examples, and a share of the corpus that `tests/fetch` has filled; or a share of the modules of a folder.
+pub fn list(corpus: Option<&Path>) -> Vec<Module> {
     let share =
         std::env::var("DEBURR_CASES").ok().and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.2);
     let mut modules = Vec::new();
+    if let Some(dir) = corpus {
+        let source = stem(dir);
+        add_share(&mut modules, &source, dir, share);
+        return modules;
+    }
     for path in files(&root().join("examples"), &["wgsl", "comp"]) {
         let line =
             std::fs::read_to_string(&path).ok().and_then(|source| RunLine::of_source(&source).ok());
@@ -127,20 +147,21 @@ pub fn list() -> Vec<Module> {
         modules.push(Module { name: format!("examples/{}", stem(&path)), path, line });
     }
     for source in ["grilly", "taichi", "rend3-routine", "vello_shaders/spv"] {
-        let mut due = 0.0;
-        for path in files(&root().join("target/corpus").join(source), &["spv"]) {
-            due += share;
-            if due >= 1.0 {
-                due -= 1.0;
-                modules.push(Module {
-                    name: format!("{source}/{}", stem(&path)),
-                    path,
-                    line: None,
-                });
-            }
-        }
+        add_share(&mut modules, source, &root().join("target/corpus").join(source), share);
     }
     modules
+}
+
+/// Adds a share of the binaries of a folder, evenly over their names.
+fn add_share(modules: &mut Vec<Module>, source: &str, dir: &Path, share: f64) {
+    let mut due = 0.0;
+    for path in files(dir, &["spv"]) {
+        due += share;
+        if due >= 1.0 {
+            due -= 1.0;
+            modules.push(Module { name: format!("{source}/{}", stem(&path)), path, line: None });
+        }
+    }
 }
 
 fn files(dir: &Path, extensions: &[&str]) -> Vec<PathBuf> {
@@ -158,7 +179,7 @@ fn stem(path: &Path) -> String {
 
 impl Module {
     /// Runs the module before and after optimisation on two seeds and compares.
-    pub fn check(&self, deburr: &Deburr) -> Result<Found, String> {
+    pub fn check(&self, deburr: &Deburr, seed: u64) -> Result<Found, String> {
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(self.name.replace(['/', '.'], "_"));
         std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
         let at = |name: &str| dir.join(name).to_string_lossy().into_owned();
@@ -183,7 +204,7 @@ impl Module {
             .map_err(|e| e.to_string())?;
         let interface = Interface::of(&module).map_err(|e| e.to_string())?;
         let mut outputs = Vec::new();
-        for seed in 1..=2 {
+        for seed in [seed, seed.wrapping_add(1)] {
             let inputs = self.inputs(&interface, seed)?;
             // A module of the corpus that doesn't run on filled buffers as it is tells nothing about the compiler.
             let ran = match run(&before, &inputs, &dir) {
@@ -238,13 +259,28 @@ impl Module {
             reference::check(&expected, output).map_err(|e| format!("reference: {e}"))?;
             found.reference = true;
         }
-        if self.line.is_some()
-            && let Some(after) = interpret(deburr, before, inputs, dir)?
-        {
-            found.interpreted = Some(
-                self.relate(inputs, first, &after)
-                    .map_err(|e| format!("device, then interpreter: {e}"))?,
-            );
+        match interpret(deburr, before, inputs, dir, &[])? {
+            Ok(run) => {
+                let coverage = found.coverage.map_or(run.coverage, |c| c.min(run.coverage));
+                found.coverage = Some(coverage);
+                if let Some(why) = run.undefined {
+                    found.not_interpreted = Some(why.into());
+                    return Ok(());
+                }
+                match self.relate(inputs, first, &run.buffers) {
+                    Ok(_) if found.interpreted == Some(Relation::Near) => {}
+                    Ok(relation) => found.interpreted = Some(relation),
+                    Err(why) => {
+                        let other = interpret(deburr, before, inputs, dir, &["--reverse"])?;
+                        if other.is_ok_and(|other| other.buffers == run.buffers) {
+                            return Err(format!("device, then interpreter: {why}"));
+                        }
+                        found.not_interpreted =
+                            Some("its result depends on the order of the invocations".into());
+                    }
+                }
+            }
+            Err(why) => found.not_interpreted = Some(why),
         }
         Ok(())
     }
@@ -372,16 +408,28 @@ fn run(module: &str, inputs: &Inputs, dir: &Path) -> Result<Result<Vec<Vec<u8>>,
         .map(Ok)
 }
 
-/// The same dispatch by the interpreter; `None` if it doesn't know something of the module.
+/// What the interpreter did.
+struct Interpreted {
+    buffers: Vec<Vec<u8>>,
+    /// Share of the blocks that ran.
+    coverage: f64,
+    /// Why the result is one of many.
+    undefined: Option<&'static str>,
+}
+
+/// The same dispatch by the interpreter. The inner error is why it can't run it.
 fn interpret(
     deburr: &Deburr,
     module: &str,
     inputs: &Inputs,
     dir: &Path,
-) -> Result<Option<Vec<Vec<u8>>>, String> {
+    more: &[&str],
+) -> Result<Result<Interpreted, String>, String> {
     let [x, y, z] = inputs.groups;
-    let mut args =
-        vec!["run".to_owned(), module.to_owned(), "--entry".into(), inputs.entry.clone()];
+    let mut args: Vec<String> =
+        ["run", module, "--json", "--fuel", FUEL, "--entry"].map(String::from).to_vec();
+    args.push(inputs.entry.clone());
+    args.extend(["--subgroup-size".into(), deburr.subgroup.clone()]);
     args.extend(["--groups".into(), format!("{x},{y},{z}")]);
     if !inputs.push.is_empty() {
         args.extend(["--push".into(), dir.join("push.bin").to_string_lossy().into_owned()]);
@@ -397,15 +445,49 @@ fn interpret(
         args.extend(["--bind".into(), bind]);
         outputs.push(output);
     }
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    if deburr.done(&args)?.is_none() {
-        return Ok(None);
+    let args: Vec<&str> = args.iter().map(String::as_str).chain(more.iter().copied()).collect();
+    let output = deburr.call(&args)?;
+    let report = String::from_utf8_lossy(&output.stdout).into_owned();
+    match output.status.code() {
+        Some(0) => {}
+        // Vulkan leaves undefined what happens at a barrier that not all invocations reach.
+        Some(1) if report.contains("a barrier that not all") => {
+            return Ok(Err("a barrier that not all invocations reach".into()));
+        }
+        Some(3 | 4) => return Ok(Err(field(&report, "message").unwrap_or_default().into())),
+        code => return Err(format!("deburr {}: exit {code:?}: {report}", args.join(" "))),
     }
-    outputs
+    let number = |name| field(&report, name).and_then(|n| n.parse::<f64>().ok());
+    let (Some(blocks), Some(covered)) = (number("blocks"), number("blocks_covered")) else {
+        return Err(format!("deburr run --json: {report}"));
+    };
+    // Free bytes of any buffer: every one has its own number.
+    let free = report.match_indices("\"free\":").any(|(at, key)| {
+        let value = &report[at + key.len()..];
+        !value.starts_with("0,")
+    });
+    let undefined = match () {
+        () if field(&report, "out_of_bounds") == Some("true") => Some("accesses out of bounds"),
+        () if field(&report, "free_control") == Some("true") => {
+            Some("branches on undefined values")
+        }
+        () if free => Some("undefined values in its buffers"),
+        () => None,
+    };
+    let buffers = outputs
         .iter()
         .map(|path| std::fs::read(path).map_err(|e| e.to_string()))
-        .collect::<Result<_, _>>()
-        .map(Some)
+        .collect::<Result<_, _>>()?;
+    Ok(Ok(Interpreted { buffers, coverage: covered / blocks.max(1.0), undefined }))
+}
+
+/// The text of a field of a JSON object, without its quotes.
+fn field<'a>(json: &'a str, name: &str) -> Option<&'a str> {
+    let (_, value) = json.split_once(&format!("\"{name}\":"))?;
+    match value.strip_prefix('"') {
+        Some(text) => text.split('"').next(),
+        None => value.split([',', '}']).next(),
+    }
 }
 
 /// What a run of the suite found, in total.
@@ -416,8 +498,7 @@ pub struct Counts {
     interpreted_equal: usize,
     interpreted_near: usize,
     reference: usize,
-    idle: Vec<String>,
-    skipped: Vec<String>,
+    notes: Vec<String>,
     failed: usize,
 }
 
@@ -428,13 +509,26 @@ impl Counts {
             self.failed += 1;
             return;
         };
-        match &found.skipped {
-            Some(why) => self.skipped.push(format!("{}: {why}", module.name)),
-            None if !found.varies => self.idle.push(module.name.clone()),
-            None if found.optimised.contains(&Relation::Near) => self.near += 1,
-            None => self.equal += 1,
+        let name = &module.name;
+        if let Some(why) = &found.skipped {
+            return self.notes.push(format!("not run: {name}: {why}"));
         }
-        match found.interpreted {
+        if let Some(why) = &found.not_interpreted {
+            self.notes.push(format!("not compared with the interpreter: {name}: {why}"));
+        }
+        let coverage = found.coverage.unwrap_or(0.0);
+        if !found.varies || coverage < COVERED {
+            let varies = if found.varies { "depend" } else { "do not depend" };
+            let ran = coverage * 100.0;
+            return self.notes.push(format!(
+                "not counted: {name}: {ran:.0} % of the blocks ran, the outputs {varies} on the inputs"
+            ));
+        }
+        match found.optimised.contains(&Relation::Near) {
+            true => self.near += 1,
+            false => self.equal += 1,
+        }
+        match found.interpreted.filter(|_| found.not_interpreted.is_none()) {
             Some(Relation::Equal) => self.interpreted_equal += 1,
             Some(Relation::Near) => self.interpreted_near += 1,
             None => {}
@@ -442,19 +536,23 @@ impl Counts {
         self.reference += usize::from(found.reference);
     }
 
-    /// Modules that wrote something and were equal before and after.
+    /// Modules that ran and were equal before and after.
     pub fn compared(&self) -> usize {
         self.equal + self.near
+    }
+
+    /// Modules that ran and were equal in the interpreter.
+    pub fn interpreted(&self) -> usize {
+        self.interpreted_equal + self.interpreted_near
     }
 }
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for line in &self.skipped {
-            writeln!(f, "   not run: {line}")?;
-        }
-        for name in &self.idle {
-            writeln!(f, "   not counted, the outputs do not depend on the inputs: {name}")?;
+        let mut notes = self.notes.clone();
+        notes.sort();
+        for note in &notes {
+            writeln!(f, "   {note}")?;
         }
         writeln!(
             f,
@@ -464,7 +562,7 @@ impl fmt::Display for Counts {
             self.equal,
             self.near,
             self.failed,
-            self.interpreted_equal + self.interpreted_near,
+            self.interpreted(),
             self.interpreted_equal,
             self.reference
         )
