@@ -11,8 +11,10 @@ pub enum Relation {
     Near,
 }
 
-/// Relative error that a float may have where float arithmetic may be rearranged, and the size below which the error is
-/// absolute: sums of a few hundred terms of size 1 in 32 bits.
+/// Relative error that a float may have, and the size below which the error is absolute: sums of a few hundred terms of
+/// size 1 in 32 bits, rearranged by the optimiser or the driver, and made of what Vulkan lets a device compute inexactly
+/// (division 2.5 ulp, exp2 3 + 2·|x| ulp, log2 3 ulp, pow as exp2 of a product, sin and cos 2⁻¹¹, fma fused or not).
+/// Integers have no bound: they are equal.
 const BOUND: (f64, f64) = (2e-3, 1e-1);
 
 /// The same for 16 bits.

@@ -1,9 +1,10 @@
 //! Compute modules of the examples and of the corpus on a Vulkan device: before = after optimisation, and = the
 //! interpreter (`deburr run`).
 //!
-//! Every module is a named test. `DEBURR_CASES` scales how many modules of the corpus are taken (1.0 = all). A module
-//! counts only if 70 % of its blocks ran and it left a value that differs between two seeds; the suite asks for thirty
-//! that count. Where there is no Vulkan device, it says so and passes, or fails under `DEBURR_REQUIRE_TOOLS`.
+//! Every module is a named test. `DEBURR_CASES` scales how many modules of the corpus are taken (1.0 = all up to
+//! 16 KiB). A module counts only if 70 % of its blocks ran and it left a value that differs between two seeds; the suite
+//! asks for thirty that count. Where there is no Vulkan device, it says so and passes, or fails under
+//! `DEBURR_REQUIRE_TOOLS`.
 //! `--seed N` and `--corpus DIR` (in place of examples and corpus) are its own options; all others are libtest's.
 
 mod compare;

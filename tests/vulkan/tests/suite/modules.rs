@@ -14,6 +14,8 @@ const UNIFORM: u32 = 1 << 14;
 
 /// Instructions after which the interpreter gives a module up.
 const FUEL: &str = "50000000";
+/// Bytes of the largest module of the corpus that is taken: lavapipe compiles larger ones for minutes.
+const SMALL: u64 = 16 << 10;
 /// Share of the blocks that must run for a module to count.
 const COVERED: f64 = 0.7;
 
@@ -133,7 +135,7 @@ pub fn list(corpus: Option<&Path>) -> Vec<Module> {
     let mut modules = Vec::new();
     if let Some(dir) = corpus {
         let source = stem(dir);
-        add_share(&mut modules, &source, dir, share);
+        add_share(&mut modules, &source, dir, (share, u64::MAX));
         return modules;
     }
     for path in files(&root().join("examples"), &["wgsl", "comp"]) {
@@ -147,15 +149,16 @@ pub fn list(corpus: Option<&Path>) -> Vec<Module> {
         modules.push(Module { name: format!("examples/{}", stem(&path)), path, line });
     }
     for source in ["grilly", "taichi", "rend3-routine", "vello_shaders/spv"] {
-        add_share(&mut modules, source, &root().join("target/corpus").join(source), share);
+        add_share(&mut modules, source, &root().join("target/corpus").join(source), (share, SMALL));
     }
     modules
 }
 
-/// Adds a share of the binaries of a folder, evenly over their names.
-fn add_share(modules: &mut Vec<Module>, source: &str, dir: &Path, share: f64) {
+/// Adds a share of the binaries of a folder of at most so many bytes, evenly over their names.
+fn add_share(modules: &mut Vec<Module>, source: &str, dir: &Path, (share, most): (f64, u64)) {
     let mut due = 0.0;
-    for path in files(dir, &["spv"]) {
+    let small = |path: &PathBuf| path.metadata().is_ok_and(|file| file.len() <= most);
+    for path in files(dir, &["spv"]).into_iter().filter(small) {
         due += share;
         if due >= 1.0 {
             due -= 1.0;
