@@ -430,7 +430,9 @@ fn interpret(
 ) -> Result<Result<Interpreted, String>, String> {
     let [x, y, z] = inputs.groups;
     let mut args: Vec<String> =
-        ["run", module, "--json", "--fuel", FUEL, "--entry"].map(String::from).to_vec();
+        ["run", module, "--json", "--float", "strict", "--fuel", FUEL, "--entry"]
+            .map(String::from)
+            .to_vec();
     args.push(inputs.entry.clone());
     args.extend(["--subgroup-size".into(), deburr.subgroup.clone()]);
     args.extend(["--groups".into(), format!("{x},{y},{z}")]);
