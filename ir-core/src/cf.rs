@@ -46,6 +46,8 @@ pub(crate) struct NodeData {
     pub next: PackedOption<Node>,
     /// The use record of an `if`'s condition.
     pub condition: PackedOption<UseId>,
+    /// Hints of the source, as SPIR-V's selection and loop controls.
+    pub control: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -220,6 +222,16 @@ impl Function {
             next = self.next_node(node);
             Some(node)
         })
+    }
+
+    /// Hints on an `if` or loop that its source gave (SPIR-V 3.22, 3.23: flatten, unroll, …); 0 for none.
+    pub fn node_control(&self, node: Node) -> u32 {
+        self.nodes[node.index()].control
+    }
+
+    /// Sets the hints on an `if` or loop.
+    pub fn set_node_control(&mut self, node: Node, control: u32) {
+        self.nodes[node.index()].control = control;
     }
 
     /// The condition of an `if`.
@@ -594,6 +606,7 @@ impl Function {
             prev: PackedOption::NONE,
             next: PackedOption::NONE,
             condition: PackedOption::NONE,
+            control: 0,
         });
         Node((self.nodes.len() - 1) as u32)
     }

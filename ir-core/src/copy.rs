@@ -167,6 +167,8 @@ impl<'a> Copy<'a> {
                     NodeKind::Once { body } => NodeKind::Once { body: inner(self, body) },
                 };
                 let copy = self.dst.append_node(to, kind);
+                let control = self.src().node_control(node);
+                self.dst.set_node_control(copy, control);
                 if let Some(condition) = self.src().condition(node) {
                     self.dst.raw_condition(copy, condition);
                     self.conditions.push(UseId(self.dst.uses.len() as u32 - 1));

@@ -110,6 +110,9 @@ impl Functions<'_, '_> {
             let (mut next_a, mut next_b) =
                 (self.a.list_nodes(list_a).next(), self.b.list_nodes(list_b).next());
             while let (Some(a), Some(b)) = (next_a, next_b) {
+                if self.a.node_control(a) != self.b.node_control(b) {
+                    return false;
+                }
                 match (self.a.node_kind(a), self.b.node_kind(b)) {
                     (NodeKind::Block(a), NodeKind::Block(b)) => {
                         if !self.block(a, b) {

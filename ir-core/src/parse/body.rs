@@ -170,21 +170,28 @@ impl<'s> Parser<'s> {
     /// Reads the head of an `if`, loop or `once`.
     fn open_node(&mut self, body: &mut Body<'s, '_>, list: CfList) -> Parsed<Open> {
         let word = self.word("`if`, `loop` or `once`")?;
+        let node;
         let opened = if word == "if" {
             let condition = self.src(body)?;
             let (then_list, else_list) = (body.f.raw_list(), body.f.raw_list());
-            let node = body.f.append_node(list, NodeKind::If { then_list, else_list });
+            node = body.f.append_node(list, NodeKind::If { then_list, else_list });
             body.f.raw_condition(node, condition);
             Open::Then(then_list, else_list)
         } else if word == "loop" {
             let (loop_body, continue_list) = (body.f.raw_list(), body.f.raw_list());
-            body.f.append_node(list, NodeKind::Loop { body: loop_body, continue_list });
+            node = body.f.append_node(list, NodeKind::Loop { body: loop_body, continue_list });
             Open::LoopBody(loop_body, continue_list)
         } else {
             let once = body.f.raw_list();
-            body.f.append_node(list, NodeKind::Once { body: once });
+            node = body.f.append_node(list, NodeKind::Once { body: once });
             Open::Other(once)
         };
+        if word != "once" && self.eat_word("control") {
+            self.expect('(')?;
+            let control = self.small("control bits")?;
+            body.f.set_node_control(node, control);
+            self.expect(')')?;
+        }
         self.expect('{')?;
         Ok(opened)
     }

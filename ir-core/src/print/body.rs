@@ -135,6 +135,7 @@ impl Printer<'_> {
                     Some(condition) => numbers.def(f, condition)?,
                     None => f.write_str("%none")?,
                 }
+                control(f, function.node_control(node))?;
                 writeln!(f, " {{")?;
                 steps.extend([
                     Step::Close(""),
@@ -144,7 +145,9 @@ impl Printer<'_> {
                 ]);
             }
             NodeKind::Loop { body, continue_list } => {
-                writeln!(f, "loop {{")?;
+                f.write_str("loop")?;
+                control(f, function.node_control(node))?;
+                writeln!(f, " {{")?;
                 steps.push(Step::Close(""));
                 if !is_default_continue(function, body, continue_list) {
                     steps.extend([Step::List(continue_list), Step::Close(" continue {")]);
@@ -267,6 +270,14 @@ fn is_default_continue(f: &Function, body: CfList, continue_list: CfList) -> boo
     f.last_block(continue_list) == block
         && f.first_instr(block).is_none()
         && f.phis(f.first_block(body)).next().is_none()
+}
+
+/// Hints on a node.
+fn control(f: &mut Formatter<'_>, control: u32) -> Result {
+    match control {
+        0 => Ok(()),
+        control => write!(f, " control({control:#x})"),
+    }
 }
 
 fn shape(f: &mut Formatter<'_>, shape: Shape) -> Result {

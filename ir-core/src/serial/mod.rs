@@ -13,7 +13,7 @@ use std::fmt;
 /// First bytes of a file.
 const MAGIC: &[u8; 4] = b"DBIR";
 /// Version of the format.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// Tags of nodes in a list.
 mod node {

@@ -513,12 +513,16 @@ impl<'b> Reader<'b> {
                 let condition = self.def(f)?;
                 let node = f.append_node(list, kind);
                 f.raw_condition(node, condition);
+                let control = self.u32()?;
+                f.set_node_control(node, control);
                 conditions.push(UseId(f.uses.len() as u32 - 1));
                 lists.extend([else_list, first]);
             }
             node::LOOP => {
                 let continue_list = f.raw_list();
-                f.append_node(list, NodeKind::Loop { body: first, continue_list });
+                let node = f.append_node(list, NodeKind::Loop { body: first, continue_list });
+                let control = self.u32()?;
+                f.set_node_control(node, control);
                 lists.extend([continue_list, first]);
             }
             node::ONCE => {

@@ -387,8 +387,12 @@ impl<'w, 'm> Body<'w, 'm> {
                             if let Some(condition) = self.f.condition(node) {
                                 self.def(condition);
                             }
+                            self.w.number(self.f.node_control(node).into());
                         }
-                        NodeKind::Loop { .. } => self.w.byte(node::LOOP),
+                        NodeKind::Loop { .. } => {
+                            self.w.byte(node::LOOP);
+                            self.w.number(self.f.node_control(node).into());
+                        }
                         NodeKind::Once { .. } => self.w.byte(node::ONCE),
                     }
                     for list in self.f.child_lists(node).into_iter().rev() {
