@@ -272,7 +272,7 @@ impl<'a> Renamer<'a> {
             let value = self.start_value(f, leaf, block);
             self.replace(f, load, value);
         }
-        self.finish_phis(f);
+        self.finish_phis(f, &blocks);
         self.remove_stores(f, &blocks);
         remove_trivial(f, std::mem::take(&mut self.phis));
         true
@@ -421,9 +421,17 @@ impl<'a> Renamer<'a> {
         value
     }
 
-    fn finish_phis(&mut self, f: &mut Function) {
+    /// Gives the phis their sources, in the order of the text: that of predecessors depends on earlier edits, and
+    /// would show in the order of the phis that this makes.
+    fn finish_phis(&mut self, f: &mut Function, blocks: &[Block]) {
+        let mut position = vec![0; f.block_capacity()];
+        for (n, block) in blocks.iter().enumerate() {
+            position[block.index()] = n;
+        }
         while let Some((leaf, block, phi)) = self.pending.pop() {
-            for pred in f.preds(block).to_vec() {
+            let mut preds = f.preds(block).to_vec();
+            preds.sort_unstable_by_key(|pred| position[pred.index()]);
+            for pred in preds {
                 let value = self.end_value(f, leaf, pred);
                 f.add_phi_src(phi, pred, value);
             }
