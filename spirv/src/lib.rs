@@ -11,6 +11,7 @@
 
 mod error;
 mod facts;
+mod fast_math;
 mod read;
 mod stats;
 mod write;

@@ -356,6 +356,16 @@ impl FnReader<'_, '_> {
         };
         let (from_comps, from_bits) = (self.f.comps(src), self.f.bits(src));
         if (comps, bits) == (from_comps, from_bits) {
+            if let (Val::Ptr(pointer), TypeData::Pointer { modes, pointee, stride }) =
+                (value.kind, &self.r.m.types[ty])
+            {
+                let (modes, stride) = (*modes, *stride);
+                let to = pointee.ok_or_else(|| Error::invalid("a pointer without pointee"))?;
+                let cast = self.b().deref_cast(pointer, modes, to, stride);
+                self.droppable(cast);
+                let kind = Val::Ptr(cast);
+                return self.set(inst.id, Value { ty, kind, access: value.access });
+            }
             return self.set_def(inst.id, ty, src);
         }
         let total = |c: u8, b: u8| u32::from(c) * u32::from(b);

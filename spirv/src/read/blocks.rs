@@ -20,6 +20,11 @@ pub(super) enum Merge {
     Loop(Blk, Blk),
 }
 
+/// Flatten, DontFlatten.
+const SELECTION_HINTS: u32 = 3;
+/// Unroll, DontUnroll, DependencyInfinite: those without operands.
+const LOOP_HINTS: u32 = 7;
+
 /// How a block ends.
 #[derive(Clone, Debug)]
 pub(super) enum Term {
@@ -40,6 +45,8 @@ pub(super) struct RawBlock {
     /// Words of the code between the label and the merge or terminator.
     pub code: (usize, usize),
     pub merge: Merge,
+    /// Hints of the merge instruction, without those that have operands.
+    pub control: u32,
     pub term: Term,
     /// Word of the terminator.
     pub term_at: usize,
@@ -71,6 +78,7 @@ struct Open {
     label: u32,
     start: usize,
     merge: Option<(usize, u32, Option<u32>)>,
+    control: u32,
     has_phis: bool,
 }
 
@@ -111,7 +119,8 @@ impl Reader<'_> {
         match (inst.op, open.as_mut()) {
             (Op::Label, None) => {
                 let start = inst.at + 2;
-                *open = Some(Open { label: inst.id, start, merge: None, has_phis: false });
+                *open =
+                    Some(Open { label: inst.id, start, merge: None, control: 0, has_phis: false });
             }
             (Op::Label, Some(_)) => return Err(Error::invalid("a block does not end")),
             (Op::FunctionEnd, Some(_)) => {
@@ -119,9 +128,13 @@ impl Reader<'_> {
             }
             (Op::FunctionEnd | Op::Line | Op::NoLine | Op::Nop, None) => {}
             (_, None) => return Err(Error::invalid("an instruction outside of blocks")),
-            (Op::SelectionMerge, Some(block)) => block.merge = Some((inst.at, inst.arg(0)?, None)),
+            (Op::SelectionMerge, Some(block)) => {
+                block.merge = Some((inst.at, inst.arg(0)?, None));
+                block.control = inst.arg(1)? & SELECTION_HINTS;
+            }
             (Op::LoopMerge, Some(block)) => {
                 block.merge = Some((inst.at, inst.arg(0)?, Some(inst.arg(1)?)));
+                block.control = inst.arg(2)? & LOOP_HINTS;
             }
             (_, Some(block)) => {
                 block.has_phis |= inst.op == Op::Phi;
@@ -138,6 +151,7 @@ impl Reader<'_> {
                         label: block.label,
                         code: (block.start, end),
                         merge,
+                        control: block.control,
                         term,
                         term_at: inst.at,
                         reachable: false,

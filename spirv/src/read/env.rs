@@ -3,10 +3,11 @@
 use super::FloatMode;
 use super::module::Reader;
 use crate::error::Error;
+use crate::fast_math::{default_flags, flags_of};
 use deburr_ir_core::{Denorm, Flags, FloatEnv, Rounding, TypeData};
 use rspirv::spirv;
 use rustc_hash::FxHashMap;
-use spirv::{ExecutionMode as E, FPFastMathMode as M};
+use spirv::ExecutionMode as E;
 
 /// What float arithmetic in a function does and allows; by size 16, 32, 64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -27,24 +28,6 @@ pub(super) fn slot(bits: u32) -> usize {
     }
 }
 
-/// The flags that a fast-math mask stands for.
-pub(super) fn fast_math(mask: u32) -> Flags {
-    let mask = M::from_bits_truncate(mask);
-    if mask.contains(M::FAST) {
-        return Flags::NNAN | Flags::NINF | Flags::LICENCES - Flags::RELAXED;
-    }
-    let bits = [
-        (M::NOT_NAN, Flags::NNAN),
-        (M::NOT_INF, Flags::NINF),
-        (M::NSZ, Flags::NSZ),
-        (M::ALLOW_RECIP, Flags::ARCP),
-        (M::ALLOW_CONTRACT, Flags::CONTRACT),
-        (M::ALLOW_REASSOC, Flags::REASSOC),
-        (M::ALLOW_TRANSFORM, Flags::TRANSFORM),
-    ];
-    bits.iter().filter(|(m, _)| mask.contains(*m)).fold(Flags::empty(), |f, (_, flag)| f | *flag)
-}
-
 impl FnEnv {
     /// Flags of float arithmetic at a size, by its decorations.
     pub fn flags(
@@ -56,15 +39,9 @@ impl FnEnv {
     ) -> Flags {
         let slot = slot(bits.into());
         let flags = match (decorated, self.defaults[slot]) {
-            (Some(mask), _) => fast_math(mask),
+            (Some(mask), _) => flags_of(mask),
             (None, Some(flags)) => flags,
-            (None, None) => {
-                let mut flags = Flags::ARCP | Flags::CONTRACT | Flags::REASSOC | Flags::TRANSFORM;
-                if !self.preserve[slot] {
-                    flags |= Flags::NSZ | Flags::NNAN | Flags::NINF;
-                }
-                flags
-            }
+            (None, None) => default_flags(self.preserve[slot]),
         };
         let arithmetic = Flags::ARCP | Flags::CONTRACT | Flags::REASSOC | Flags::TRANSFORM;
         let flags = if no_contraction { flags - arithmetic } else { flags };
@@ -96,7 +73,7 @@ impl Reader<'_> {
                     };
                     let mask = mode.args.get(1).and_then(|&id| self.const_u64(id));
                     let mask = mask.ok_or_else(|| Error::unsupported("this fast-math default"))?;
-                    env.defaults[super::env::slot(bits.into())] = Some(fast_math(mask as u32));
+                    env.defaults[super::env::slot(bits.into())] = Some(flags_of(mask as u32));
                 }
                 _ => {}
             }

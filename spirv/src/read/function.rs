@@ -298,13 +298,13 @@ impl FnReader<'_, '_> {
             }
             Step::If(blk, id) => {
                 let condition = self.scalar(id, 1).map_err(|e| self.body.error(blk, e))?;
-                self.begin_if(condition);
+                self.begin_if(condition, blk);
             }
             Step::IfCase(blk, test) => {
                 let test = &script.tests[test];
                 let condition = self.case_test(test.selector, &test.literals, test.negated);
                 let condition = condition.map_err(|e| self.body.error(blk, e))?;
-                self.begin_if(condition);
+                self.begin_if(condition, blk);
             }
             Step::Else => {
                 if let Some(Open::If { else_block, .. }) = self.open.last() {
@@ -318,6 +318,8 @@ impl FnReader<'_, '_> {
             }
             Step::Loop(frame) => {
                 let parts = self.f.insert_loop(Cursor::BlockEnd(self.at));
+                let header = script.frames[frame].header;
+                self.f.set_node_control(parts.node, self.body.blocks[header as usize].control);
                 let escapes = Vec::new();
                 self.open.push(Open::Loop { frame, parts, escapes, in_continue: false });
                 self.at = parts.body;
@@ -355,8 +357,9 @@ impl FnReader<'_, '_> {
         Ok(())
     }
 
-    fn begin_if(&mut self, condition: Def) {
+    fn begin_if(&mut self, condition: Def, header: Blk) {
         let parts = self.f.insert_if(Cursor::BlockEnd(self.at), condition);
+        self.f.set_node_control(parts.node, self.body.blocks[header as usize].control);
         self.open.push(Open::If { else_block: parts.else_block, after: parts.after });
         self.at = parts.then_block;
     }

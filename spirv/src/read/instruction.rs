@@ -1,6 +1,7 @@
 //! Instructions of a block, by kind: those with structure of their own here and in the modules around, all others by
 //! the tables.
 
+use super::alu::AluFlags;
 use super::function::FnReader;
 use super::module::{ExtSet, Global};
 use super::tables::tables;
@@ -8,14 +9,23 @@ use super::types::MAX_LEAVES;
 use super::value::{Val, Value};
 use super::words::Inst;
 use crate::error::Error;
-use deburr_ir_core::{AluOp, Def, Type, TypeData};
+use deburr_ir_core::{AluOp, Def, Modes, Type, TypeData};
 use rspirv::spirv::Op;
+
+/// GLSL.std.450's instructions on vectors that are defined on scalars too, where the tables have vectors only.
+const SCALAR_GEOMETRY: &[&str] =
+    &["Length", "Distance", "Normalize", "FaceForward", "Reflect", "Refract"];
 
 impl FnReader<'_, '_> {
     /// Translates an instruction that is no phi, label, merge or terminator.
     pub fn instruction(&mut self, inst: &Inst<'_>) -> Result<(), Error> {
         match inst.op {
-            Op::Nop | Op::Line | Op::NoLine | Op::Phi => Ok(()),
+            // An assumption is a hint, of which no analysis makes use.
+            Op::Nop | Op::Line | Op::NoLine | Op::Phi | Op::AssumeTrueKHR => Ok(()),
+            Op::ExpectKHR => {
+                let value = self.get(inst.arg(0)?)?;
+                self.set_checked(inst, value.ty, value.kind)
+            }
             Op::ExtInst => self.extended(inst),
             Op::FunctionCall => self.call(inst),
             Op::Undef => {
@@ -55,7 +65,12 @@ impl FnReader<'_, '_> {
                 let kind = self.insert(&value, &part, inst.rest(2))?;
                 self.set_checked(inst, value.ty, kind)
             }
-            Op::CompositeConstruct => self.construct(inst),
+            Op::CompositeConstruct => self.construct(inst, inst.args),
+            Op::CompositeConstructReplicateEXT => {
+                let ty = self.r.type_of(inst.ty)?;
+                let count = self.r.replicas(ty)?;
+                self.construct(inst, &vec![inst.arg(0)?; count])
+            }
             Op::VectorShuffle => self.shuffle(inst),
             Op::CopyObject | Op::CopyLogical => {
                 let ty = self.r.type_of(inst.ty)?;
@@ -77,10 +92,40 @@ impl FnReader<'_, '_> {
             | Op::FUnordGreaterThan
             | Op::FUnordLessThanEqual
             | Op::FUnordGreaterThanEqual => self.unordered(inst),
+            Op::FmaKHR => {
+                let ty = self.r.type_of(inst.ty)?;
+                let [a, b, c] = [inst.arg(0)?, inst.arg(1)?, inst.arg(2)?];
+                let srcs = [self.def(a)?, self.def(b)?, self.def(c)?];
+                let shape = self.f.shape(srcs[0]);
+                if shape.bits() < 16 || srcs.iter().any(|&s| self.f.shape(s) != shape) {
+                    return Err(Error::invalid("the operands do not fit"));
+                }
+                let flags = self.alu_flags(inst.id);
+                let def = self.arithmetic(AluOp::FFMA, &srcs, flags);
+                self.set_def(inst.id, ty, def)
+            }
+            Op::ConvertUToAccelerationStructureKHR => self.structure_at(inst),
             Op::AtomicIIncrement | Op::AtomicIDecrement => self.atomic_count(inst),
             _ if self.image(inst)? => Ok(()),
             _ => self.by_table(inst),
         }
+    }
+
+    /// An acceleration structure by its address, of 64 bits or two halves.
+    fn structure_at(&mut self, inst: &Inst<'_>) -> Result<(), Error> {
+        let ty = self.r.type_of(inst.ty)?;
+        if !matches!(self.r.m.types[ty], TypeData::AccelerationStructure) {
+            return Err(Error::invalid("the result is no acceleration structure"));
+        }
+        let mut address = self.def(inst.arg(0)?)?;
+        address = match (self.f.comps(address), self.f.bits(address)) {
+            (1, 64) => address,
+            (2, 32) => self.b().alu(AluOp::PACK_64_2X32, &[address]),
+            _ => return Err(Error::invalid("the operand is no address")),
+        };
+        let handle = self.b().deref_cast(address, Modes::UNIFORM, ty, 0);
+        self.droppable(handle);
+        self.set(inst.id, Value::new(ty, Val::Handle(handle)))
     }
 
     fn by_table(&mut self, inst: &Inst<'_>) -> Result<(), Error> {
@@ -134,39 +179,83 @@ impl FnReader<'_, '_> {
         let ty = self.r.type_of(inst.ty)?;
         let is_scalar = self.r.m.types.value_shape(ty).is_some_and(|(comps, _)| comps == 1);
         if let (true, Some(&first)) = (is_scalar, args.first()) {
-            // Defined on scalars too, where the table has vectors only.
             let shape = self.get(first)?.kind;
             let one = self.single(shape).is_some_and(|def| self.f.comps(def) == 1);
-            if one && ["Length", "Distance", "Normalize"].contains(&name) {
+            if one && SCALAR_GEOMETRY.contains(&name) {
                 return self.scalar_geometry(inst, name, ty);
             }
         }
         self.alu(inst, args, tables().ext(number))
     }
 
-    /// Length, distance and direction in one dimension.
+    /// Length, direction, reflection and the like in one dimension.
     fn scalar_geometry(&mut self, inst: &Inst<'_>, name: &str, ty: Type) -> Result<(), Error> {
         let flags = self.alu_flags(inst.id);
         let a = self.def(inst.arg(2)?)?;
         if self.f.bits(a) < 16 {
             return Err(Error::invalid("the operand is no float"));
         }
-        let def = match name {
-            "Length" => self.arithmetic(AluOp::FABS, &[a], flags),
-            "Distance" => {
-                let b = self.def(inst.arg(3)?)?;
-                if self.f.shape(a) != self.f.shape(b) {
-                    return Err(Error::invalid("the operands do not fit"));
-                }
+        let mut others = Vec::new();
+        for &id in inst.rest(3) {
+            let other = self.def(id)?;
+            if self.f.shape(a) != self.f.shape(other) {
+                return Err(Error::invalid("the operands do not fit"));
+            }
+            others.push(other);
+        }
+        let bits = self.f.bits(a);
+        let def = match (name, others.as_slice()) {
+            ("Length", []) => self.arithmetic(AluOp::FABS, &[a], flags),
+            ("Distance", &[b]) => {
                 let difference = self.arithmetic(AluOp::FSUB, &[a, b], flags);
                 self.arithmetic(AluOp::FABS, &[difference], flags)
             }
-            _ => {
+            ("FaceForward", &[incident, reference]) => {
+                let product = self.arithmetic(AluOp::FMUL, &[incident, reference], flags);
+                let zero = self.constant(bits, &[0]);
+                let faces = self.arithmetic(AluOp::FLT, &[product, zero], flags);
+                let turned = self.arithmetic(AluOp::FNEG, &[a], flags);
+                self.b().alu(AluOp::BCSEL, &[faces, a, turned])
+            }
+            ("Reflect", &[normal]) => {
+                let product = self.arithmetic(AluOp::FMUL, &[normal, a], flags);
+                let twice = self.arithmetic(AluOp::FADD, &[product, product], flags);
+                let change = self.arithmetic(AluOp::FMUL, &[twice, normal], flags);
+                self.arithmetic(AluOp::FSUB, &[a, change], flags)
+            }
+            ("Refract", &[normal, eta]) => self.scalar_refract([a, normal, eta], flags),
+            ("Normalize", []) => {
                 let length = self.arithmetic(AluOp::FABS, &[a], flags);
                 self.arithmetic(AluOp::FDIV, &[a, length], flags)
             }
+            _ => return Err(Error::invalid("the number of operands is not the instruction's")),
         };
         self.set_def(inst.id, ty, def)
+    }
+
+    /// Refraction in one dimension, by GLSL.std.450's definition.
+    fn scalar_refract(&mut self, [incident, normal, eta]: [Def; 3], flags: AluFlags) -> Def {
+        let bits = self.f.bits(incident);
+        let one = match bits {
+            16 => 0x3c00,
+            32 => 0x3f80_0000,
+            _ => 0x3ff0_0000_0000_0000,
+        };
+        let (zero, one) = (self.constant(bits, &[0]), self.constant(bits, &[one]));
+        let dot = self.arithmetic(AluOp::FMUL, &[normal, incident], flags);
+        let dot2 = self.arithmetic(AluOp::FMUL, &[dot, dot], flags);
+        let rest = self.arithmetic(AluOp::FSUB, &[one, dot2], flags);
+        let eta2 = self.arithmetic(AluOp::FMUL, &[eta, eta], flags);
+        let part = self.arithmetic(AluOp::FMUL, &[eta2, rest], flags);
+        let k = self.arithmetic(AluOp::FSUB, &[one, part], flags);
+        let total = self.arithmetic(AluOp::FLT, &[k, zero], flags);
+        let along = self.arithmetic(AluOp::FMUL, &[eta, dot], flags);
+        let root = self.arithmetic(AluOp::FSQRT, &[k], flags);
+        let sum = self.arithmetic(AluOp::FADD, &[along, root], flags);
+        let turned = self.arithmetic(AluOp::FMUL, &[sum, normal], flags);
+        let straight = self.arithmetic(AluOp::FMUL, &[eta, incident], flags);
+        let bent = self.arithmetic(AluOp::FSUB, &[straight, turned], flags);
+        self.b().alu(AluOp::BCSEL, &[total, zero, bent])
     }
 
     /// Modf and Frexp: the second result goes through a pointer.
@@ -213,14 +302,14 @@ impl FnReader<'_, '_> {
         }
     }
 
-    fn construct(&mut self, inst: &Inst<'_>) -> Result<(), Error> {
+    fn construct(&mut self, inst: &Inst<'_>, args: &[u32]) -> Result<(), Error> {
         let ty = self.r.type_of(inst.ty)?;
         if let TypeData::Vector { elem, len } = self.r.m.types[ty] {
             let Some((_, bits)) = self.r.m.types.value_shape(elem) else {
                 return Err(Error::invalid("the result's type is no vector"));
             };
             let mut picks: Vec<(Def, u8)> = Vec::new();
-            for &id in inst.args {
+            for &id in args {
                 let def = self.def(id)?;
                 if self.f.bits(def) != bits {
                     return Err(Error::invalid(format!("%{id} does not fit the vector")));
@@ -234,11 +323,11 @@ impl FnReader<'_, '_> {
             return self.set_def(inst.id, ty, def);
         }
         let parts = self.parts_of(ty)?;
-        if parts.len() != inst.args.len() {
+        if parts.len() != args.len() {
             return Err(Error::invalid("the number of constituents is not the type's"));
         }
         let mut values = Vec::new();
-        for (&id, part) in inst.args.iter().zip(parts) {
+        for (&id, part) in args.iter().zip(parts) {
             let value = self.get(id)?;
             if value.ty != part {
                 return Err(Error::invalid(format!("%{id} has another type than the constituent")));

@@ -5,7 +5,9 @@ use super::tables::{Arg, IntrForm, index_value, scope_value, semantics_value, ta
 use super::value::{Val, Value};
 use super::words::Inst;
 use crate::error::Error;
-use deburr_ir_core::{Def, Dim, ImageType, Index, Intrinsic, IntrinsicInfo, Shape, Type, TypeData};
+use deburr_ir_core::{
+    Def, Dim, ImageType, Index, Instr, Intrinsic, IntrinsicInfo, Shape, Type, TypeData,
+};
 use rspirv::spirv;
 use spirv::Op;
 
@@ -26,9 +28,45 @@ impl FnReader<'_, '_> {
         args: &[u32],
         forms: &[IntrForm],
     ) -> Result<(), Error> {
+        let ty = match inst.ty {
+            0 => None,
+            id => Some(self.r.type_of(id)?),
+        };
+        if let Some(ty) = ty.filter(|ty| self.is_matrix(*ty)) {
+            return self.intrinsic_columns(inst, ty, args, forms);
+        }
         for form in forms {
-            if let Some(parts) = self.match_form(inst, args, form)? {
-                return self.build(inst, form, parts);
+            if let Some(parts) = self.match_form(ty, args, form)? {
+                let instr = self.build(ty, form, parts)?;
+                return match ty {
+                    Some(ty) => self.set_def(inst.id, ty, instr.def()),
+                    None => Ok(()),
+                };
+            }
+        }
+        Err(Error::unsupported("operands of this kind"))
+    }
+
+    /// An instruction whose result is a matrix, of which the intrinsic gives a column by its number.
+    fn intrinsic_columns(
+        &mut self,
+        inst: &Inst<'_>,
+        ty: Type,
+        args: &[u32],
+        forms: &[IntrForm],
+    ) -> Result<(), Error> {
+        let columns = self.parts_of(ty)?;
+        let by_column = |form: &&IntrForm| form.info.index_slot(Index::COLUMN).is_some();
+        for form in forms.iter().filter(by_column) {
+            let mut leaves = Vec::new();
+            for (n, &column) in columns.iter().enumerate() {
+                let Some(mut parts) = self.match_form(Some(column), args, form)? else { break };
+                set_index(form.info, &mut parts.indices, Index::COLUMN, n as u32);
+                leaves.push(self.build(Some(column), form, parts)?.def());
+            }
+            if leaves.len() == columns.len() {
+                let kind = self.from_leaves(ty, &leaves);
+                return self.set(inst.id, Value::new(ty, kind));
             }
         }
         Err(Error::unsupported("operands of this kind"))
@@ -36,12 +74,12 @@ impl FnReader<'_, '_> {
 
     fn match_form(
         &mut self,
-        inst: &Inst<'_>,
+        ty: Option<Type>,
         args: &[u32],
         form: &IntrForm,
     ) -> Result<Option<Parts>, Error> {
         let info = form.info;
-        if !self.result_fits(inst, form)? || !self.compares_as(args, form)? {
+        if !self.result_fits(ty, form) || !self.compares_as(args, form)? {
             return Ok(None);
         }
         let indices = info.indices.iter();
@@ -71,15 +109,14 @@ impl FnReader<'_, '_> {
         Ok(pattern.next().is_none().then_some(parts))
     }
 
-    fn result_fits(&self, inst: &Inst<'_>, form: &IntrForm) -> Result<bool, Error> {
-        let Some(dest) = form.info.dest else { return Ok(inst.ty == 0) };
-        if inst.ty == 0 {
-            return Ok(false);
-        }
-        let ty = self.r.type_of(inst.ty)?;
-        let Some((comps, bits)) = self.r.m.types.value_shape(ty) else { return Ok(false) };
+    fn result_fits(&self, ty: Option<Type>, form: &IntrForm) -> bool {
+        let (dest, ty) = match (form.info.dest, ty) {
+            (Some(dest), Some(ty)) => (dest, ty),
+            (dest, ty) => return dest.is_none() && ty.is_none(),
+        };
+        let Some((comps, bits)) = self.r.m.types.value_shape(ty) else { return false };
         let has = |list: &[u8]| list.is_empty() || list.contains(&bits);
-        Ok((dest <= 0 || dest as u8 == comps) && has(form.form.sizes) && has(form.info.dest_bits))
+        (dest <= 0 || dest as u8 == comps) && has(form.form.sizes) && has(form.info.dest_bits)
     }
 
     /// Of two intrinsics that compare bits or floats, the one for the operand's type.
@@ -173,15 +210,16 @@ impl FnReader<'_, '_> {
         Ok(true)
     }
 
-    fn build(&mut self, inst: &Inst<'_>, form: &IntrForm, mut parts: Parts) -> Result<(), Error> {
+    fn build(
+        &mut self,
+        ty: Option<Type>,
+        form: &IntrForm,
+        mut parts: Parts,
+    ) -> Result<Instr, Error> {
         let info = form.info;
         let srcs: Option<Vec<Def>> = parts.srcs.iter().copied().collect();
         let srcs = srcs.ok_or_else(|| Error::unsupported("operands of this kind"))?;
         set_index(info, &mut parts.indices, Index::ACCESS, parts.access);
-        let ty = match inst.ty {
-            0 => None,
-            id => Some(self.r.type_of(id)?),
-        };
         if let Some(image) = parts.image {
             self.image_indices(info, &mut parts.indices, image);
         }
@@ -191,11 +229,7 @@ impl FnReader<'_, '_> {
         let shape = ty.and_then(|ty| self.r.m.types.value_shape(ty));
         let shape = shape.and_then(|(c, b)| Shape::new(c, b)).unwrap_or(Shape::NONE);
         self.same_counts(info, shape, &srcs)?;
-        let instr = self.b().intrinsic(form.op, shape, &srcs, &parts.indices);
-        match ty {
-            Some(ty) => self.set_def(inst.id, ty, instr.def()),
-            None => Ok(()),
-        }
+        Ok(self.b().intrinsic(form.op, shape, &srcs, &parts.indices))
     }
 
     /// Sources and result that share a component count or a size do.

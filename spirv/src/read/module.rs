@@ -5,7 +5,8 @@ use super::types::TypeMeta;
 use super::words::{self, Inst};
 use crate::error::Error;
 use deburr_ir_core::{
-    Constant, Decoration, EntryPoint, ExecutionMode, ModeArg, Module, SpecConst, Stage, Type, Var,
+    Constant, Decoration, EntryPoint, ExecutionMode, ModeArg, Module, SpecConst, Stage, Type,
+    TypeData, Var,
 };
 use rspirv::spirv;
 use rustc_hash::FxHashMap;
@@ -447,6 +448,11 @@ impl<'w> Reader<'w> {
                         Constant::Bits(bits) => Ok(ModeArg::Literal(bits[0] as u32)),
                         Constant::Null => Ok(ModeArg::Literal(0)),
                         _ => Err(Error::unsupported("this operand of an execution mode")),
+                    },
+                    // A float type stands as its size.
+                    (true, Global::Type(ty)) => match self.m.types[ty] {
+                        TypeData::Float { bits } => Ok(ModeArg::Literal(bits.into())),
+                        _ => Err(Error::invalid("an execution mode of a type that is no float")),
                     },
                     (true, _) => Err(Error::unsupported("this operand of an execution mode")),
                 });

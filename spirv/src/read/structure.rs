@@ -117,7 +117,7 @@ enum Kind {
 #[derive(Debug)]
 pub(super) struct Frame {
     kind: Kind,
-    header: Blk,
+    pub header: Blk,
     merge: Option<Blk>,
     /// What to go on with behind an `if` without a merge.
     follow: Option<Blk>,

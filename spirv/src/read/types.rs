@@ -327,12 +327,19 @@ impl Reader<'_> {
             Op::Constant => Constant::Bits(vec![self.literal(ty, inst.args)?]),
             Op::ConstantNull => Constant::Null,
             Op::Undef => Constant::Undef,
-            Op::ConstantComposite => self.composite(ty, inst)?,
+            Op::ConstantComposite => self.composite(ty, inst.args)?,
+            Op::ConstantCompositeReplicateEXT => {
+                let count = self.replicas(ty)?;
+                self.composite(ty, &vec![inst.arg(0)?; count])?
+            }
             Op::SpecConstantTrue | Op::SpecConstantFalse | Op::SpecConstant => {
                 return self.spec_scalar(ty, inst);
             }
-            Op::SpecConstantComposite => {
-                let value = self.composite(ty, inst)?;
+            Op::SpecConstantComposite | Op::SpecConstantCompositeReplicateEXT => {
+                let value = match inst.op {
+                    Op::SpecConstantComposite => self.composite(ty, inst.args)?,
+                    _ => self.composite(ty, &vec![inst.arg(0)?; self.replicas(ty)?])?,
+                };
                 if !has_spec(&value) {
                     return self.add_const(inst.id, ty, value);
                 }
@@ -394,7 +401,22 @@ impl Reader<'_> {
         }
     }
 
-    fn composite(&mut self, ty: Type, inst: &Inst<'_>) -> Result<Constant, Error> {
+    /// The number of parts that a composite of replicas of one value has.
+    pub fn replicas(&self, ty: Type) -> Result<usize, Error> {
+        let count = match &self.m.types[ty] {
+            TypeData::Vector { len, .. } => (*len).into(),
+            TypeData::Matrix { cols, .. } => (*cols).into(),
+            TypeData::Array { len: ArrayLen::Const(n), .. } => *n as usize,
+            TypeData::Struct(s) => s.members.len(),
+            _ => return Err(Error::unsupported("replicas in a composite of no constant size")),
+        };
+        match self.meta(ty).scalars > MAX_CONST_SCALARS {
+            true => Err(Error::limit("a composite of too many replicas")),
+            false => Ok(count),
+        }
+    }
+
+    fn composite(&mut self, ty: Type, args: &[u32]) -> Result<Constant, Error> {
         self.const_scalars = self.const_scalars.saturating_add(self.meta(ty).scalars);
         if self.const_scalars > MAX_CONST_SCALARS {
             return Err(Error::limit("the module's constants are too large"));
@@ -402,20 +424,18 @@ impl Reader<'_> {
         let types: Vec<Type> = match &self.m.types[ty] {
             TypeData::Vector { elem, len } => vec![*elem; (*len).into()],
             TypeData::Matrix { column, cols } => vec![*column; (*cols).into()],
-            TypeData::Array { elem, len: ArrayLen::Const(n), .. }
-                if *n as usize == inst.args.len() =>
-            {
-                vec![*elem; inst.args.len()]
+            TypeData::Array { elem, len: ArrayLen::Const(n), .. } if *n as usize == args.len() => {
+                vec![*elem; args.len()]
             }
-            TypeData::Array { elem, len: ArrayLen::Spec(_), .. } => vec![*elem; inst.args.len()],
+            TypeData::Array { elem, len: ArrayLen::Spec(_), .. } => vec![*elem; args.len()],
             TypeData::Struct(s) => s.members.iter().map(|m| m.ty).collect(),
             _ => Vec::new(),
         };
-        if types.len() != inst.args.len() {
+        if types.len() != args.len() {
             return Err(Error::invalid("the number of constituents is not the type's"));
         }
         let mut parts = Vec::with_capacity(types.len());
-        for (&id, ty) in inst.args.iter().zip(types) {
+        for (&id, ty) in args.iter().zip(types) {
             let (part_ty, part) = self.constant(id)?;
             if part_ty != ty {
                 return Err(Error::invalid(format!("%{id} has another type than the constituent")));

@@ -1,16 +1,18 @@
 //! Instructions of a function body: operands with their swizzles and classes, ALU operations, phis, calls.
 
 use super::Writer;
-use super::flow::Labels;
 use super::infer::{Want, alu_want, want};
+use super::labels::Labels;
 use super::out::Words;
 use super::pointers::{PointerType, pointer_values};
-use super::raise::Raise;
+use super::raise::{Raise, splat_src};
+use super::switch::Switches;
 use super::types::{Class, ValueType};
 use crate::error::Error;
+use crate::fast_math::mask_of;
 use deburr_ir_core::{
-    AluOp, BaseType, Block, Def, Flags, FormDir, Func, Function, Instr, InstrKind, InstrView,
-    Outside, SpirvForm, Swizzle,
+    AluOp, AluProps, BaseType, Block, Def, Flags, FormDir, Function, Instr, InstrKind, InstrView,
+    Outside, SpirvForm, Swizzle, User,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::Op;
@@ -36,6 +38,7 @@ pub(super) struct Emit<'w, 'm> {
     /// Written behind the first label.
     pub variables: Option<Words>,
     pub labels: Labels,
+    pub switches: Switches,
     /// Handles loaded in the current block.
     pub handles: FxHashMap<Def, u32>,
     pub params: Vec<u32>,
@@ -51,6 +54,8 @@ pub(super) struct Emit<'w, 'm> {
     phi_casts: FxHashMap<Def, Vec<Class>>,
     /// Ids of such casts that phis named before they were written.
     early_casts: FxHashMap<(Def, Class), u32>,
+    /// The matrix that the last instruction on ray queries gave: operation and operands, and its id.
+    pub ray_matrix: Option<(Vec<u32>, u32)>,
     pub pointers: FxHashMap<Def, u32>,
     /// Ids of pointers that phis named before they were written.
     pub early_pointers: FxHashMap<Def, u32>,
@@ -62,10 +67,10 @@ impl<'w, 'm> Emit<'w, 'm> {
     pub fn new(
         w: &'w mut Writer<'m>,
         f: &'m Function,
-        _func: Func,
         classes: Vec<Class>,
         params: Vec<u32>,
         labels: Labels,
+        switches: Switches,
     ) -> Self {
         let raise = Raise::find(f, w.module);
         let pointer_values = pointer_values(f, w.module);
@@ -75,6 +80,7 @@ impl<'w, 'm> Emit<'w, 'm> {
             code: Words::default(),
             variables: None,
             labels,
+            switches,
             handles: FxHashMap::default(),
             params,
             classes,
@@ -86,6 +92,7 @@ impl<'w, 'm> Emit<'w, 'm> {
             raise,
             phi_casts: FxHashMap::default(),
             early_casts: FxHashMap::default(),
+            ray_matrix: None,
             pointers: FxHashMap::default(),
             early_pointers: FxHashMap::default(),
             pointer_values,
@@ -333,20 +340,21 @@ impl<'w, 'm> Emit<'w, 'm> {
             let ty = self.type_of(phi.def());
             let type_id = self.type_id(phi.def())?;
             let mut operands = vec![type_id, self.id_of(phi.def())];
-            let InstrView::Phi(preds) = f.view(phi) else { continue };
-            let preds: Vec<Block> = preds.to_vec();
-            for (n, &pred) in preds.iter().enumerate() {
+            // The order of a phi's sources means nothing, so it must not show: it is the text's.
+            let mut edges = self.switches.edges(f, phi);
+            edges.sort_unstable_by_key(|&(_, pred)| self.labels.position(pred));
+            for (value, pred) in edges {
                 let value = match self.pointer_values.get(&phi.def()) {
-                    Some(&pointer) => self.early_pointer(f.src(phi, n), pointer)?,
-                    None => self.phi_operand(f.src(phi, n), ty)?,
+                    Some(&pointer) => self.early_pointer(value, pointer)?,
+                    None => self.phi_operand(value, ty)?,
                 };
                 operands.push(value);
-                operands.push(self.pred_label(pred));
+                operands.push(self.labels.exit(pred));
             }
             // A continue list that nothing reaches is a predecessor in SPIR-V.
             if let Some(back) = self.unreachable_back_edge(block) {
                 operands.push(self.w.undef(type_id));
-                operands.push(self.pred_label(back));
+                operands.push(self.labels.exit(back));
             }
             self.code.op(Op::Phi, &operands);
         }
@@ -384,6 +392,8 @@ impl<'w, 'm> Emit<'w, 'm> {
     pub fn instr(&mut self, instr: Instr) -> Result<(), Error> {
         let f = self.f;
         match f.view(instr) {
+            // With the negation that is its only use.
+            InstrView::Alu(AluOp::FLT | AluOp::FGE) if is_negated(f, instr) => return Ok(()),
             // At their uses, or by the block.
             InstrView::LoadConst(_) | InstrView::Undef | InstrView::Phi(_) | InstrView::Jump(_) => {
                 return Ok(());
@@ -393,6 +403,7 @@ impl<'w, 'm> Emit<'w, 'm> {
             InstrView::Tex(_) => self.tex(instr)?,
             InstrView::Deref(_) => return self.deref(instr),
             InstrView::Call(func) => {
+                self.ray_matrix = None;
                 let ret = match &self.w.module[func].ret {
                     Some(ret) => self.w.ir_type(ret.ty)?,
                     None => self.w.void_type(),
@@ -430,6 +441,12 @@ impl<'w, 'm> Emit<'w, 'm> {
         match op {
             AluOp::MOV => return self.mov(instr, ty),
             AluOp::VEC2 | AluOp::VEC3 | AluOp::VEC4 => return self.vec(instr, ty),
+            AluOp::FMUL if self.scaled(instr)? || self.vector_times_scalar(instr, ty)? => {
+                return Ok(());
+            }
+            // Fused for sure: only a module that says so has it.
+            AluOp::FFMA if self.w.has_capability("FMAKHR") => return self.fused(instr, ty),
+            AluOp::INOT if negates(f, instr) => return self.unordered(instr, ty),
             _ => {}
         }
         let Some(info) = f.alu_info(instr) else {
@@ -463,6 +480,13 @@ impl<'w, 'm> Emit<'w, 'm> {
                 }
                 comps = 1;
             }
+            // Since 1.4 one condition chooses between vectors.
+            if op == AluOp::BCSEL && n == 0 && self.w.module.spirv.version >= (1, 4) {
+                let first = src.swizzle().get(0);
+                if src.swizzle().iter(comps).all(|c| c == first) {
+                    comps = 1;
+                }
+            }
             let class = match alu_want(f, instr, op, n) {
                 Want::Class(class) => class,
                 Want::Int => self.int_class(src.def()),
@@ -475,6 +499,45 @@ impl<'w, 'm> Emit<'w, 'm> {
             self.outside(form, instr, &mut operands)?;
         }
         self.emit_form(form, instr, ty, &operands)
+    }
+
+    /// The product of a vector and a component; `false` if the instruction is none.
+    fn vector_times_scalar(&mut self, instr: Instr, ty: ValueType) -> Result<bool, Error> {
+        let Some((n, comp)) = splat_src(self.f, instr) else { return Ok(false) };
+        let other = self.f.srcs(instr)[1 - n];
+        let vector = self.operand(other.def(), other.swizzle(), ty.comps, Class::Float)?;
+        let scalar = self.operand_scalar(self.f.src(instr, n), comp, Class::Float)?;
+        let (type_id, id) = (self.w.value_type(ty), self.id_of(instr.def()));
+        self.code.op(Op::VectorTimesScalar, &[type_id, id, vector, scalar]);
+        self.decorate_arithmetic(instr, id);
+        Ok(true)
+    }
+
+    fn fused(&mut self, instr: Instr, ty: ValueType) -> Result<(), Error> {
+        let mut words = vec![self.w.value_type(ty), self.id_of(instr.def())];
+        for src in self.f.srcs(instr) {
+            words.push(self.operand(src.def(), src.swizzle(), ty.comps, Class::Float)?);
+        }
+        let id = words[1];
+        self.code.op(Op::FmaKHR, &words);
+        self.decorate_arithmetic(instr, id);
+        Ok(())
+    }
+
+    /// The negation of an ordered compare, which is the unordered opposite.
+    fn unordered(&mut self, instr: Instr, ty: ValueType) -> Result<(), Error> {
+        let f = self.f;
+        let compare = f.src(instr, 0).instr();
+        let op = match f.alu_op(compare) {
+            Some(AluOp::FLT) => Op::FUnordGreaterThanEqual,
+            _ => Op::FUnordLessThan,
+        };
+        let mut words = vec![self.w.value_type(ty), self.id_of(instr.def())];
+        for src in f.srcs(compare) {
+            words.push(self.operand(src.def(), src.swizzle(), ty.comps, Class::Float)?);
+        }
+        self.code.op(op, &words);
+        Ok(())
     }
 
     /// Where the operands may lie outside the domain of the SPIR-V instruction.
@@ -587,25 +650,50 @@ impl<'w, 'm> Emit<'w, 'm> {
         Ok(())
     }
 
-    /// NoContraction on an arithmetic instruction that may not be contracted.
+    /// What an arithmetic instruction may or may not be made of, as decorations.
     pub fn decorate_arithmetic(&mut self, instr: Instr, id: u32) {
         let flags = self.f.flags(instr);
         if flags.contains(Flags::RELAXED) {
             self.w.decorate(id, spirv::Decoration::RelaxedPrecision, &[]);
         }
-        if !flags.contains(CONTRACTED) {
-            self.w.decorate(id, spirv::Decoration::NoContraction, &[]);
+        match self.w.fast_math {
+            Some(defaults) => self.decorate_fast_math(instr, id, &defaults),
+            None if !flags.contains(CONTRACTED) => {
+                self.w.decorate(id, spirv::Decoration::NoContraction, &[]);
+            }
+            None => {}
+        }
+    }
+
+    fn decorate_fast_math(&mut self, instr: Instr, id: u32, defaults: &[Option<Flags>; 3]) {
+        let f = self.f;
+        let Some(info) = f.alu_info(instr).filter(|i| i.props.contains(AluProps::FLOAT)) else {
+            return;
+        };
+        let float = info.inputs.iter().position(|ty| ty.base == BaseType::Float);
+        let bits = match (info.output.base, float) {
+            (BaseType::Float, _) | (_, None) => f.bits(instr.def()),
+            (_, Some(n)) => f.bits(f.src(instr, n)),
+        };
+        let default = match bits {
+            16 => defaults[0],
+            32 => defaults[1],
+            _ => defaults[2],
+        };
+        let flags = f.flags(instr);
+        if default.is_none_or(|default| !flags.contains(default & info.allowed_flags())) {
+            self.w.decorate(id, spirv::Decoration::FPFastMathMode, &[mask_of(flags)]);
         }
     }
 
     pub fn decorate_flags(&mut self, instr: Instr, id: u32, form: &SpirvForm) {
-        let flags = self.f.flags(instr);
-        if flags.contains(Flags::RELAXED) {
-            self.w.decorate(id, spirv::Decoration::RelaxedPrecision, &[]);
-        }
         let arithmetic = !form.ext && NO_CONTRACTION.contains(&form.name);
-        if arithmetic && !flags.contains(CONTRACTED) {
-            self.w.decorate(id, spirv::Decoration::NoContraction, &[]);
+        let fast_math =
+            form.ext || form.name.starts_with("FOrd") || form.name.starts_with("FUnord");
+        if arithmetic || fast_math && self.w.fast_math.is_some() {
+            self.decorate_arithmetic(instr, id);
+        } else if self.f.flags(instr).contains(Flags::RELAXED) {
+            self.w.decorate(id, spirv::Decoration::RelaxedPrecision, &[]);
         }
     }
 
@@ -681,6 +769,23 @@ impl<'w, 'm> Emit<'w, 'm> {
             && !f.preds(block).contains(&back))
         .then_some(back)
     }
+}
+
+/// Whether a negation is of an ordered compare that nothing else uses.
+fn negates(f: &Function, instr: Instr) -> bool {
+    let src = f.srcs(instr)[0];
+    let comps = f.comps(instr.def());
+    matches!(f.alu_op(src.def().instr()), Some(AluOp::FLT | AluOp::FGE))
+        && f.has_one_use(src.def())
+        && f.comps(src.def()) == comps
+        && src.swizzle().is_identity(comps)
+}
+
+/// Whether all that uses a compare is a negation.
+fn is_negated(f: &Function, compare: Instr) -> bool {
+    let mut users = f.uses(compare.def());
+    matches!(users.next().map(|u| u.user()), Some(User::Instr(i))
+        if f.alu_op(i) == Some(AluOp::INOT) && negates(f, i))
 }
 
 /// SPIR-V arithmetic that NoContraction applies to.

@@ -1,30 +1,19 @@
 //! The control-flow tree as blocks with merge instructions.
 //!
-//! Blocks come in the order of the text, which SPIR-V's order of dominance allows. A loop's first block is two in
-//! SPIR-V: the header with the phis and OpLoopMerge, and the rest. A branch of an `if` that is one empty block is
-//! left out, and the condition branches where it leads; where that is out of a construct, no merge is needed.
+//! Blocks come in the order of the text, which SPIR-V's order of dominance allows. [`super::labels`] says which are
+//! not written.
 
 use super::Writer;
 use super::code::Emit;
 use super::infer::infer;
+use super::labels::{Labels, is_loop_header};
 use super::out::Words;
 use super::pointers::PointerType;
-use super::types::Class;
+use super::switch::{Switch, Switches};
+use super::types::{Class, ValueType};
 use crate::error::Error;
 use deburr_ir_core::{Block, CfList, Func, Function, JumpKind, Node, NodeKind, TypeData, Var};
-use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::{Op, StorageClass};
-
-/// Labels of a function's blocks.
-#[derive(Default)]
-pub(super) struct Labels {
-    /// Where branches to the block lead.
-    entry: FxHashMap<Block, u32>,
-    /// The label that stands for the block as a predecessor.
-    exit: FxHashMap<Block, u32>,
-    /// Blocks that are not written: the label of the block that branches in their place.
-    elided: FxHashSet<Block>,
-}
 
 enum Step {
     Enter(CfList),
@@ -37,8 +26,9 @@ pub(super) fn write_body(w: &mut Writer<'_>, func: Func, params: Vec<u32>) -> Re
     let module = w.module;
     let f: &Function = &module[func];
     let classes = infer(f, module);
-    let labels = assign_labels(w, f);
-    let mut emit = Emit::new(w, f, func, classes, params, labels);
+    let switches = Switches::find(f);
+    let labels = Labels::assign(w, f, &switches);
+    let mut emit = Emit::new(w, f, classes, params, labels, switches);
     emit.find_phi_casts();
     let mut variables = Words::default();
     for slot in 0..f.locals.len() {
@@ -79,71 +69,13 @@ fn push_list(f: &Function, list: CfList, work: &mut Vec<Step>) {
     work[at..].reverse();
 }
 
-fn is_loop_header(f: &Function, block: Block) -> bool {
-    f.block_node(block).is_some_and(|node| {
-        let list = f.node_list(node);
-        let body = f.list_owner(list).map(|owner| f.node_kind(owner));
-        f.first_block(list) == block
-            && matches!(body, Some(NodeKind::Loop { body, .. }) if body == list)
-    })
-}
-
-fn assign_labels(w: &mut Writer<'_>, f: &Function) -> Labels {
-    let mut labels = Labels::default();
-    let blocks: Vec<Block> = f.blocks().collect();
-    for &block in &blocks {
-        let entry = w.id();
-        labels.entry.insert(block, entry);
-        let exit = if is_loop_header(f, block) { w.id() } else { entry };
-        labels.exit.insert(block, exit);
-    }
-    for &block in &blocks {
-        let node = f.block_node(block).and_then(|n| f.next_node(n));
-        if let Some(NodeKind::If { then_list, else_list }) = node.map(|n| f.node_kind(n))
-            && f.is_reachable(block)
-        {
-            elide(f, block, node, [then_list, else_list], &mut labels);
-        }
-    }
-    labels
-}
-
-/// Leaves out branches of an `if` that are one empty block, unless two edges between the same blocks would come of it.
-fn elide(f: &Function, before: Block, node: Option<Node>, lists: [CfList; 2], labels: &mut Labels) {
-    let Some(node) = node else { return };
-    let mut targets = Vec::new();
-    for list in lists {
-        let block = f.first_block(list);
-        let jump = f.block_jump(block);
-        let empty = block == f.last_block(list)
-            && f.instrs(block).count() == usize::from(jump.is_some())
-            && matches!(jump.map(|(_, j)| j), None | Some(JumpKind::Break | JumpKind::Continue));
-        let Some(target) = f.structural_successors(block)[0].filter(|_| empty) else { continue };
-        // The edge from `before` must be the only one to the target; loop headers keep their own predecessors.
-        if targets.contains(&target) || f.preds(target).contains(&before) {
-            continue;
-        }
-        targets.push(target);
-        let label = labels.exit[&before];
-        labels.elided.insert(block);
-        labels.exit.insert(block, label);
-        let entry = labels.entry[&target];
-        labels.entry.insert(block, entry);
-    }
-    let _ = node;
-}
-
 impl Emit<'_, '_> {
-    pub(super) fn pred_label(&self, block: Block) -> u32 {
-        self.labels.exit[&block]
-    }
-
     fn label_of(&self, block: Block) -> u32 {
-        self.labels.entry[&block]
+        self.labels.entry(block)
     }
 
     fn block(&mut self, block: Block) -> Result<(), Error> {
-        if self.labels.elided.contains(&block) {
+        if self.labels.is_elided(block) {
             return Ok(());
         }
         let entry = self.label_of(block);
@@ -152,31 +84,64 @@ impl Emit<'_, '_> {
             self.code.0.extend(variables.0);
         }
         self.handles.clear();
+        self.ray_matrix = None;
         let f = self.f;
-        if is_loop_header(f, block) {
-            self.phis(block)?;
-            self.loop_header(block);
-        } else {
-            self.phis(block)?;
+        self.phis(block)?;
+        let rest = self.labels.rest(block);
+        if let Some(rest) = rest {
+            self.loop_merge(block);
+            self.code.op(Op::Branch, &[rest]);
+            self.code.op(Op::Label, &[rest]);
         }
-        for instr in f.instrs(block) {
-            self.instr(instr)?;
+        let absorbed = self.switches.absorbed.get(&block).copied();
+        for block in [Some(block), absorbed].into_iter().flatten() {
+            for instr in f.instrs(block) {
+                if !self.switches.conditions.contains(&instr) {
+                    self.instr(instr)?;
+                }
+            }
         }
-        self.terminator(block)
+        if rest.is_none() && is_loop_header(f, block) {
+            self.loop_merge(block);
+        }
+        match self.switches.at.remove(&block) {
+            Some(switch) => self.switch(&switch),
+            None => self.terminator(block),
+        }
     }
 
-    /// Ends the header and begins the block behind it.
-    fn loop_header(&mut self, block: Block) {
+    fn switch(&mut self, switch: &Switch) -> Result<(), Error> {
+        let (def, comp) = switch.selector;
+        let bits = self.f.bits(def);
+        let class = match self.class(def) {
+            Class::Sint => Class::Sint,
+            Class::Bool | Class::Float | Class::Uint => Class::Uint,
+        };
+        let selector = self.operand_scalar(def, comp, class)?;
+        let after = self.label_of(switch.merge);
+        let default = self.label_of(self.f.first_block(switch.default));
+        let ty = ValueType { class, bits, comps: 1 };
+        let mut words = vec![selector, default];
+        for (literals, list) in &switch.arms {
+            let label = self.label_of(self.f.first_block(*list));
+            for &literal in literals {
+                words.extend(ty.literal(literal));
+                words.push(label);
+            }
+        }
+        self.code.op(Op::SelectionMerge, &[after, switch.control]);
+        self.code.op(Op::Switch, &words);
+        Ok(())
+    }
+
+    fn loop_merge(&mut self, block: Block) {
         let f = self.f;
         let node = f.block_node(block).and_then(|n| f.parent(n));
         let Some(node) = node else { return };
         if let NodeKind::Loop { continue_list, .. } = f.node_kind(node) {
             let after = self.label_of(f.block_after(node));
             let cont = self.label_of(f.first_block(continue_list));
-            self.code.op(Op::LoopMerge, &[after, cont, 0]);
-            let rest = self.labels.exit[&block];
-            self.code.op(Op::Branch, &[rest]);
-            self.code.op(Op::Label, &[rest]);
+            self.code.op(Op::LoopMerge, &[after, cont, f.node_control(node)]);
         }
     }
 
@@ -261,12 +226,11 @@ impl Emit<'_, '_> {
         let condition = self.operand_scalar(condition, 0, Class::Bool)?;
         let (then_block, else_block) = (f.first_block(then_list), f.first_block(else_list));
         // A branch that leaves a construct makes the merge needless.
-        let exits = |b: Block| self.labels.elided.contains(&b) && f.block_jump(b).is_some();
-        let merge_free = exits(then_block) || exits(else_block);
+        let merge_free = self.labels.is_merge_free(f, then_list, else_list);
         let (then_label, else_label) = (self.label_of(then_block), self.label_of(else_block));
         if !merge_free {
             let after = self.label_of(f.block_after(node));
-            self.code.op(Op::SelectionMerge, &[after, 0]);
+            self.code.op(Op::SelectionMerge, &[after, f.node_control(node)]);
         }
         self.code.op(Op::BranchConditional, &[condition, then_label, else_label]);
         Ok(())

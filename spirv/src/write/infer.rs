@@ -108,6 +108,8 @@ fn gives(f: &Function, module: &Module, instr: Instr) -> Gives {
             match f.alu_info(instr).map(|i| i.output.base) {
                 Some(BaseType::Float) => Gives::Class(Class::Float),
                 _ if UNSIGNED.contains(&form_name(f, instr)) => Gives::Class(Class::Uint),
+                // The exponent, by the struct that the writer makes.
+                _ if form_name(f, instr) == "FrexpStruct" => Gives::Class(Class::Sint),
                 _ => Gives::Int,
             }
         }
@@ -175,6 +177,24 @@ fn pointee_class(f: &Function, module: &Module, instr: Instr, n: usize) -> Optio
     }
 }
 
+/// What `rq_load` gives.
+fn ray_query_class(value: u32) -> Class {
+    use deburr_ir_core::index::ray_query_value as rq;
+    let floats = [
+        rq::T_MIN,
+        rq::WORLD_RAY_DIRECTION,
+        rq::WORLD_RAY_ORIGIN,
+        rq::INTERSECTION_T,
+        rq::INTERSECTION_BARYCENTRICS,
+        rq::INTERSECTION_OBJECT_RAY_DIRECTION,
+        rq::INTERSECTION_OBJECT_RAY_ORIGIN,
+        rq::INTERSECTION_OBJECT_TO_WORLD,
+        rq::INTERSECTION_WORLD_TO_OBJECT,
+        rq::INTERSECTION_TRIANGLE_VERTEX_POSITIONS,
+    ];
+    if floats.contains(&value) { Class::Float } else { Class::Uint }
+}
+
 /// Class of an intrinsic's value, where it is fixed.
 fn intrinsic_class(f: &Function, module: &Module, instr: Instr, op: Intrinsic) -> Option<Class> {
     match op {
@@ -191,6 +211,7 @@ fn intrinsic_class(f: &Function, module: &Module, instr: Instr, op: Intrinsic) -
         | Intrinsic::IMAGE_DEREF_SAMPLES
         | Intrinsic::IMAGE_DEREF_FORMAT
         | Intrinsic::IMAGE_DEREF_ORDER => Some(Class::Uint),
+        Intrinsic::RQ_LOAD => f.index(instr, Index::RAY_QUERY_VALUE).map(ray_query_class),
         _ if f.index(instr, Index::REDUCTION_OP).is_some_and(reduces_floats) => Some(Class::Float),
         _ if f.srcs(instr).first().is_some_and(|s| f.kind(s.def().instr()) == InstrKind::Deref) => {
             pointee_class(f, module, instr, 0)
@@ -210,6 +231,13 @@ pub(super) fn intrinsic_want(f: &Function, module: &Module, instr: Instr, n: usi
     let def = f.src(instr, n);
     if f.bits(def) == 1 {
         return Want::Class(Class::Bool);
+    }
+    match f.intrinsic(instr) {
+        Some(Intrinsic::RQ_INITIALIZE) => {
+            return if n >= 4 { Want::Class(Class::Float) } else { Want::Int };
+        }
+        Some(Intrinsic::RQ_GENERATE_INTERSECTION) => return Want::Class(Class::Float),
+        _ => {}
     }
     match pointee_class(f, module, instr, 0) {
         // Data sources have the type of the memory; coordinates and the like are integers.

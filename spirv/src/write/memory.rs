@@ -7,7 +7,7 @@ use super::types::{Class, ValueType};
 use crate::error::Error;
 use deburr_ir_core::{
     Def, DerefInfo, DerefKind, FormDir, Function, Index, Instr, InstrKind, Intrinsic,
-    IntrinsicForm, Module, SpirvForm, Swizzle,
+    IntrinsicForm, Module, SpirvForm, Swizzle, Type,
     index::{access, memory_semantics},
 };
 use spirv::{MemoryAccess, MemorySemantics, Op};
@@ -22,6 +22,15 @@ const SCOPES: &[spirv::Scope] = &[
     spirv::Scope::Device,
     spirv::Scope::CrossDevice,
 ];
+
+/// Columns of the matrices that ray queries give.
+const RAY_MATRIX_COLUMNS: u8 = 4;
+
+/// Whether a value of a ray query is a matrix, of which `rq_load` gives a column.
+fn is_ray_matrix(value: u32) -> bool {
+    use deburr_ir_core::index::ray_query_value as rq;
+    value == rq::INTERSECTION_OBJECT_TO_WORLD || value == rq::INTERSECTION_WORLD_TO_OBJECT
+}
 
 /// The form that an intrinsic is written in.
 pub(super) fn form_of(
@@ -83,9 +92,17 @@ impl Emit<'_, '_> {
         match info.kind {
             DerefKind::Var(var) => return self.w.var_id(var),
             DerefKind::Cast => {
+                let src = f.src(def.instr(), 0);
                 let id = match self.converts(def) {
                     true => self.convert(def)?,
-                    false => self.pointer(f.src(def.instr(), 0))?,
+                    false if info.stride != 0 && self.own_stride(src) != info.stride => {
+                        let from = self.pointer(src)?;
+                        let pointee = self.w.ir_type(info.ty)?;
+                        let class = self.w.class_of(info.modes, info.ty);
+                        let ty = self.w.strided_pointer_type(class, pointee, info.stride);
+                        self.restride(from, ty)
+                    }
+                    false => self.pointer(src)?,
                 };
                 self.pointers.insert(def, id);
                 return Ok(id);
@@ -117,7 +134,7 @@ impl Emit<'_, '_> {
         let base = self.pointer(at)?;
         let pointee = self.w.ir_type(info.ty)?;
         let class = self.class_of_pointer(def);
-        let pointer_type = self.w.pointer_type(class, pointee);
+        let pointer_type = self.w.strided_pointer_type(class, pointee, self.step_stride(def));
         let id = self.early_pointers.get(&def).copied().unwrap_or_else(|| self.w.id());
         let mut words = vec![pointer_type, id, base];
         words.extend(operands.into_iter().rev());
@@ -166,6 +183,9 @@ impl Emit<'_, '_> {
         let Some(info) = self.f.deref(def.instr()).copied() else {
             return Err(Error::unsupported("a handle that is no variable"));
         };
+        if info.kind == DerefKind::Cast && !self.is_pointer_value(self.f.src(def.instr(), 0)) {
+            return self.handle_value(def, info.ty);
+        }
         let pointer = self.pointer(def)?;
         let type_id = self.w.ir_type(info.ty)?;
         let id = self.w.id();
@@ -173,6 +193,20 @@ impl Emit<'_, '_> {
         if info.access & DerefInfo::NON_UNIFORM != 0 {
             self.w.decorate(id, spirv::Decoration::NonUniform, &[]);
         }
+        self.handles.insert(def, id);
+        Ok(id)
+    }
+
+    /// A handle that is a value: a parameter, or an acceleration structure by its address.
+    fn handle_value(&mut self, def: Def, ty: Type) -> Result<u32, Error> {
+        let src = self.f.src(def.instr(), 0);
+        if self.f.bits(src) != 64 {
+            return Ok(self.id_of(src));
+        }
+        let type_id = self.w.ir_type(ty)?;
+        let from = self.address_operand(src)?;
+        let id = self.w.id();
+        self.code.op(Op::ConvertUToAccelerationStructureKHR, &[type_id, id, from]);
         self.handles.insert(def, id);
         Ok(id)
     }
@@ -204,6 +238,11 @@ impl Emit<'_, '_> {
                 Ok(())
             }
             Intrinsic::DEREF_BUFFER_ARRAY_LENGTH => self.array_length(instr),
+            Intrinsic::RQ_LOAD
+                if self.f.index(instr, Index::RAY_QUERY_VALUE).is_some_and(is_ray_matrix) =>
+            {
+                self.ray_column(instr)
+            }
             _ => self.intrinsic_form(instr),
         }
     }
@@ -308,8 +347,42 @@ impl Emit<'_, '_> {
         Ok(())
     }
 
+    /// A column of a matrix that a ray query gives, which neighbours may ask for too.
+    fn ray_column(&mut self, instr: Instr) -> Result<(), Error> {
+        let f = self.f;
+        let Some(form) = form_of(f, self.w.module, instr) else {
+            return Err(Error::unsupported("a ray query's matrix"));
+        };
+        let op = self.w.instructions.core(form.name);
+        let op = op.ok_or_else(|| Error::unsupported("a ray query's matrix"))?;
+        let column = self.type_of(instr.def());
+        let column_type = self.w.value_type(column);
+        let matrix_type = self.w.matrix_type(column_type, RAY_MATRIX_COLUMNS);
+        let mut words = vec![op as u32];
+        for arg in form.args.split_whitespace() {
+            words.push(self.form_arg(instr, arg)?);
+        }
+        let known = self.ray_matrix.as_ref().filter(|(key, _)| *key == words).map(|(_, id)| *id);
+        let matrix = match known {
+            Some(id) => id,
+            None => {
+                let id = self.w.id();
+                let mut operands = vec![matrix_type, id];
+                operands.extend_from_slice(&words[1..]);
+                self.code.op(op, &operands);
+                id
+            }
+        };
+        self.ray_matrix = Some((words, matrix));
+        let n = f.index(instr, Index::COLUMN).unwrap_or(0);
+        let id = self.id_of(instr.def());
+        self.code.op(Op::CompositeExtract, &[column_type, id, matrix, n]);
+        Ok(())
+    }
+
     fn intrinsic_form(&mut self, instr: Instr) -> Result<(), Error> {
         let f = self.f;
+        self.ray_matrix = None;
         let name = f.intrinsic_info(instr).map_or("?", |i| i.name);
         let Some(form) = form_of(f, self.w.module, instr) else {
             return Err(Error::unsupported(format!("`@{name}` has no SPIR-V instruction")));

@@ -2,28 +2,31 @@
 //!
 //! Functions are written first, into a buffer of their own; types, constants and variables are collected on the way,
 //! so that only what is used is written. [`infer`] decides what each value is in SPIR-V's eyes, [`flow`] writes the
-//! control-flow tree, [`code`] the instructions, [`memory`] pointers and what goes through them.
+//! control-flow tree ([`switch`] finds what of it is a switch), [`code`] the instructions, [`memory`] pointers and what goes through them.
 
 mod code;
 mod flow;
 mod infer;
+mod labels;
 mod memory;
 mod out;
 mod pointers;
 mod raise;
+mod switch;
 mod tex;
 mod types;
 
 use crate::error::Error;
+use crate::fast_math::{default_flags, flags_of};
 use deburr_ir_core::{
-    Decoration, EntryPoint, Func, Function, ModeArg, Modes, Module, SpecConst, Stage, Type,
+    Decoration, EntryPoint, Flags, Func, Function, ModeArg, Modes, Module, SpecConst, Stage, Type,
     TypeData, Var, Variable,
 };
 use out::{Names, Words};
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::Op;
 use std::str::FromStr;
-use types::{ConstKey, TypeKey};
+use types::{Class, ConstKey, TypeKey, ValueType};
 
 /// How to write a module.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +65,9 @@ struct Writer<'m> {
     wanted_vars: Vec<Var>,
     funcs: Vec<u32>,
     glsl: Option<u32>,
+    /// With FloatControls2: the flags of arithmetic without a decoration, by size 16, 32, 64; `None` where entry
+    /// points differ.
+    fast_math: Option<[Option<Flags>; 3]>,
 }
 
 impl<'m> Writer<'m> {
@@ -84,6 +90,7 @@ impl<'m> Writer<'m> {
             wanted_vars: Vec::new(),
             funcs: Vec::new(),
             glsl: None,
+            fast_math: fast_math_defaults(module),
         };
         writer.funcs = module.functions.iter().map(|_| writer.id()).collect();
         writer
@@ -98,6 +105,10 @@ impl<'m> Writer<'m> {
         if !name.is_empty() {
             self.names.op_str(Op::Name, &[id], name, &[]);
         }
+    }
+
+    fn has_capability(&self, name: &str) -> bool {
+        self.module.spirv.capabilities.iter().any(|c| c == name)
     }
 
     /// The id of the GLSL.std.450 import.
@@ -194,10 +205,17 @@ impl<'m> Writer<'m> {
         for mode in &entry.modes {
             let kind = spirv::ExecutionMode::from_str(&mode.name)
                 .map_err(|()| Error::unsupported(format!("execution mode `{}`", mode.name)))?;
-            let by_id = mode.args.iter().any(|a| matches!(a, ModeArg::Spec(_)));
+            let fast_math = kind == spirv::ExecutionMode::FPFastMathDefault;
+            let by_id = fast_math
+                || mode.name.ends_with("Id")
+                || mode.args.iter().any(|a| matches!(a, ModeArg::Spec(_)));
             let mut operands = vec![id, kind as u32];
-            for arg in &mode.args {
+            for (n, arg) in mode.args.iter().enumerate() {
                 operands.push(match arg {
+                    ModeArg::Literal(bits) if fast_math && n == 0 => {
+                        let bits = u8::try_from(*bits).unwrap_or(0);
+                        self.value_type(ValueType { class: Class::Float, bits, comps: 1 })
+                    }
                     ModeArg::Literal(literal) if by_id => self.u32_const(*literal),
                     ModeArg::Literal(literal) => *literal,
                     ModeArg::Spec(spec) => self.spec_const(*spec)?,
@@ -294,6 +312,27 @@ impl<'m> Writer<'m> {
                 | TypeData::AccelerationStructure
         )
     }
+}
+
+/// What arithmetic without a decoration allows, if decorations can say it.
+fn fast_math_defaults(module: &Module) -> Option<[Option<Flags>; 3]> {
+    module.spirv.capabilities.iter().find(|c| *c == "FloatControls2")?;
+    Some([16, 32, 64].map(|bits| {
+        let mut defaults = module.entry_points.iter().map(|entry| {
+            let of = |name: &str| {
+                let mode = entry.modes.iter().find(|mode| {
+                    mode.name == name && mode.args.first() == Some(&ModeArg::Literal(bits))
+                });
+                mode.map(|mode| mode.args.get(1).copied())
+            };
+            match of("FPFastMathDefault") {
+                Some(Some(ModeArg::Literal(mask))) => flags_of(mask),
+                _ => default_flags(of("SignedZeroInfNanPreserve").is_some()),
+            }
+        });
+        let first = defaults.next()?;
+        defaults.all(|other| other == first).then_some(first)
+    }))
 }
 
 fn stage(stage: Stage) -> spirv::ExecutionModel {

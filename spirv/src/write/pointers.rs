@@ -69,17 +69,14 @@ pub(super) fn pointer_values(f: &Function, module: &Module) -> FxHashMap<Def, Po
     found
 }
 
-/// The type that a cast of the value names.
+/// The type that casts of the value name, of those the one with the largest stride.
 fn cast_of(f: &Function, def: Def) -> Option<PointerType> {
-    f.uses(def).find_map(|u| match u.user() {
-        User::Instr(i) => match f.deref(i) {
-            Some(info) if info.kind == DerefKind::Cast => {
-                Some(PointerType::To(info.modes, info.ty, info.stride))
-            }
-            _ => None,
-        },
+    let casts = f.uses(def).filter_map(|u| match u.user() {
+        User::Instr(i) => f.deref(i).filter(|info| info.kind == DerefKind::Cast),
         User::If(_) => None,
-    })
+    });
+    let cast = casts.max_by_key(|info| (info.stride, info.ty));
+    cast.map(|info| PointerType::To(info.modes, info.ty, info.stride))
 }
 
 impl Emit<'_, '_> {
@@ -96,18 +93,9 @@ impl Emit<'_, '_> {
             PointerType::Type(ty) => return self.w.ir_type(ty),
             PointerType::To(modes, to, stride) => (modes, to, stride),
         };
-        if stride != 0 && modes != Modes::GLOBAL {
-            // Access chains would need that type too.
-            return Err(Error::unsupported("arithmetic on pointers that are chosen at run time"));
-        }
-        let data = TypeData::Pointer { modes, pointee: Some(to), stride };
-        let known = self.w.module.types.iter().find(|(_, d)| **d == data).map(|(ty, _)| ty);
-        if let Some(ty) = known.filter(|_| stride != 0) {
-            return self.w.ir_type(ty);
-        }
         let pointee = self.w.ir_type(to)?;
         let class = self.w.class_of(modes, to);
-        Ok(self.w.pointer_type(class, pointee))
+        Ok(self.w.strided_pointer_type(class, pointee, stride))
     }
 
     /// A value as a pointer: a deref, a pointer value, null.
@@ -120,7 +108,13 @@ impl Emit<'_, '_> {
             _ => {
                 let (id, own) = (self.pointer(def)?, self.own_pointer_type(def)?);
                 let wanted = self.pointer_type_id(ty)?;
-                if own.is_none_or(|own| own == wanted) {
+                let Some(own) = own else {
+                    return Ok(match self.own_stride(def) == self.stride_of(ty) {
+                        true => id,
+                        false => self.restride(id, wanted),
+                    });
+                };
+                if own == wanted {
                     return Ok(id);
                 }
                 let cast = self.w.id();
@@ -139,15 +133,16 @@ impl Emit<'_, '_> {
                 return Ok(None);
             }
             match info.kind {
-                DerefKind::Cast if !self.converts(at) => at = f.src(at.instr(), 0),
+                DerefKind::Cast if info.stride == 0 && !self.converts(at) => {
+                    at = f.src(at.instr(), 0);
+                }
                 DerefKind::Cast => {
                     let ty = PointerType::To(info.modes, info.ty, info.stride);
                     return self.pointer_type_id(ty).map(Some);
                 }
                 _ => {
-                    let pointee = self.w.ir_type(info.ty)?;
-                    let class = self.w.class_of(info.modes, info.ty);
-                    return Ok(Some(self.w.pointer_type(class, pointee)));
+                    let ty = PointerType::To(info.modes, info.ty, self.step_stride(at));
+                    return self.pointer_type_id(ty).map(Some);
                 }
             }
         }
@@ -164,21 +159,87 @@ impl Emit<'_, '_> {
             TypeData::Pointer { modes, .. } if modes == Modes::GLOBAL)
     }
 
+    /// Bytes between the elements that a pointer of this type steps over.
+    fn stride_of(&self, ty: PointerType) -> u32 {
+        match ty {
+            PointerType::To(_, _, stride) => stride,
+            PointerType::Type(ty) => match self.w.module.types[ty] {
+                TypeData::Pointer { stride, .. } => stride,
+                _ => 0,
+            },
+        }
+    }
+
+    /// The stride of the type that a pointer is written with.
+    pub(super) fn own_stride(&self, def: Def) -> u32 {
+        let f = self.f;
+        let mut at = def;
+        while let Some(info) = f.deref(at.instr()) {
+            match info.kind {
+                DerefKind::Var(_) => return 0,
+                DerefKind::Cast if info.stride != 0 || self.converts(at) => return info.stride,
+                DerefKind::Cast => at = f.src(at.instr(), 0),
+                _ => return self.step_stride(at),
+            }
+        }
+        self.pointer_values.get(&at).map_or(0, |&ty| self.stride_of(ty))
+    }
+
+    /// The stride of the type that an access chain gives: the largest that its uses ask for.
+    pub(super) fn step_stride(&self, step: Def) -> u32 {
+        let module = self.w.module;
+        let strides = self.f.uses_at(step).map(|(user, n)| {
+            let User::Instr(i) = user else { return 0 };
+            match self.f.view(i) {
+                InstrView::Deref(info) if info.kind == DerefKind::Cast => {
+                    if self.converts(i.def()) { 0 } else { info.stride }
+                }
+                InstrView::Call(func) => {
+                    let param = module[func].params.get(n).map(|p| PointerType::Type(p.ty));
+                    param.map_or(0, |ty| self.stride_of(ty))
+                }
+                InstrView::Phi(_) | InstrView::Alu(AluOp::BCSEL) => {
+                    self.pointer_values.get(&i.def()).map_or(0, |&ty| self.stride_of(ty))
+                }
+                _ => 0,
+            }
+        });
+        strides.max().unwrap_or(0)
+    }
+
+    /// A pointer as one of another stride: an access chain of no step.
+    pub(super) fn restride(&mut self, pointer: u32, type_id: u32) -> u32 {
+        let id = self.w.id();
+        self.code.op(Op::AccessChain, &[type_id, id, pointer]);
+        id
+    }
+
     /// A deref as an argument of a call.
     pub(super) fn argument(&mut self, def: Def, param: Option<Type>) -> Result<u32, Error> {
-        if let Some(TypeData::Pointer { modes, stride, .. }) =
-            param.map(|ty| &self.w.module.types[ty])
-            && *stride != 0
-            && *modes != Modes::GLOBAL
-        {
-            return Err(Error::unsupported("arithmetic on pointers that are passed"));
+        match param {
+            Some(ty) if matches!(self.w.module.types[ty], TypeData::Pointer { .. }) => {
+                self.pointer_operand(def, PointerType::Type(ty))
+            }
+            Some(ty) if self.w.is_handle(ty) => self.handle(def),
+            _ => self.pointer(def),
         }
-        self.pointer(def)
     }
 
     /// As [`Emit::pointer_operand`], where the pointer may come later in the text.
     pub(super) fn early_pointer(&mut self, def: Def, ty: PointerType) -> Result<u32, Error> {
-        let Some(info) = self.f.deref(def.instr()) else { return self.pointer_operand(def, ty) };
+        let constant = matches!(self.f.kind(def.instr()), InstrKind::LoadConst | InstrKind::Undef);
+        if constant {
+            return self.pointer_operand(def, ty);
+        }
+        // A cast has no place before the phi.
+        let fits = match self.own_pointer_type(def)? {
+            Some(own) => own == self.pointer_type_id(ty)?,
+            None => self.own_stride(def) == self.stride_of(ty),
+        };
+        if !fits {
+            return Err(Error::unsupported("a phi of pointers of several types"));
+        }
+        let Some(info) = self.f.deref(def.instr()) else { return self.pointer(def) };
         let plain = match info.kind {
             DerefKind::Var(_) => true,
             DerefKind::Cast => !self.converts(def),
@@ -227,22 +288,33 @@ impl Emit<'_, '_> {
         };
         let src = f.src(cast.instr(), 0);
         let type_id = self.pointer_type_id(PointerType::To(info.modes, info.ty, info.stride))?;
-        let pair = f.alu_op(src.instr()) == Some(AluOp::PACK_64_2X32);
         let (op, from) = if self.is_pointer_value(src) {
             (Op::Bitcast, self.pointer(src)?)
         } else if f.kind(src.instr()) == InstrKind::LoadConst && f.constant(src) == Some(&[0]) {
             return Ok(self.w.null(type_id));
-        } else if pair {
-            let halves = f.srcs(src.instr())[0];
-            let class = self.class(halves.def());
-            (Op::Bitcast, self.operand(halves.def(), halves.swizzle(), 2, class)?)
         } else {
-            let class = self.class(src);
-            (Op::ConvertUToPtr, self.operand(src, Swizzle::IDENTITY, 1, class)?)
+            let pair = f.alu_op(src.instr()) == Some(AluOp::PACK_64_2X32);
+            let op = if pair { Op::Bitcast } else { Op::ConvertUToPtr };
+            (op, self.address_operand(src)?)
         };
         let id = self.early_pointers.get(&cast).copied().unwrap_or_else(|| self.w.id());
         self.code.op(op, &[type_id, id, from]);
         Ok(id)
+    }
+
+    /// An address: halves that were packed into one as they are.
+    pub(super) fn address_operand(&mut self, src: Def) -> Result<u32, Error> {
+        match self.f.alu_op(src.instr()) {
+            Some(AluOp::PACK_64_2X32) => {
+                let halves = self.f.srcs(src.instr())[0];
+                let class = self.class(halves.def());
+                self.operand(halves.def(), halves.swizzle(), 2, class)
+            }
+            _ => {
+                let class = self.class(src);
+                self.operand(src, Swizzle::IDENTITY, 1, class)
+            }
+        }
     }
 
     /// Whether a value is a pointer in SPIR-V.

@@ -36,6 +36,8 @@ enum Kind {
     Columns,
     /// The product of the matrix of these columns and the one whose columns the parts multiply.
     Product { left: Vec<Def>, right: Vec<Def> },
+    /// The matrix of these columns times a component of a value.
+    Scale { columns: Vec<Def>, scalar: (Def, u8) },
 }
 
 #[derive(Clone, Debug)]
@@ -54,6 +56,8 @@ struct Group {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Want {
     Type(Type),
+    /// A type that is this one but for layout.
+    Like(Type),
     /// Columns, components and bit size.
     Matrix(usize, u8, u8),
 }
@@ -89,6 +93,7 @@ impl Raise {
             raise.find_columns(f, block);
         }
         for &block in &blocks {
+            raise.find_scales(f, module, block);
             raise.find_products(f, module, block);
         }
         raise.find_needed(f, module);
@@ -261,6 +266,38 @@ impl Raise {
         }
     }
 
+    /// Products of every column of a matrix with one scalar.
+    fn find_scales(&mut self, f: &Function, module: &Module, block: Block) {
+        let mut open: FxHashMap<(Def, u8), Vec<(Instr, Def)>> = FxHashMap::default();
+        for instr in f.instrs(block) {
+            let Some((column, scalar)) = scaled_column(f, instr) else { continue };
+            let (comps, bits) = (f.comps(column), f.bits(column));
+            let run = open.entry(scalar).or_default();
+            if run.first().is_some_and(|(first, _)| f.flags(*first) != f.flags(instr)) {
+                run.clear();
+            }
+            run.push((instr, column));
+            let columns_of = |run: &[(Instr, Def)]| run.iter().map(|r| r.1).collect::<Vec<_>>();
+            let mut columns = columns_of(run);
+            if run.len() > 1 && !self.begins(&columns) {
+                run.drain(..run.len() - 1);
+                columns = columns_of(run);
+            }
+            let want = Want::Matrix(columns.len(), comps, bits);
+            if (2..=4).contains(&columns.len()) && self.whole(module, f, &columns, want).is_some() {
+                let instrs: Vec<Instr> = std::mem::take(run).iter().map(|r| r.0).collect();
+                let parts = instrs.iter().map(|i| i.def()).collect();
+                self.add(Kind::Scale { columns, scalar }, parts, instrs);
+            }
+        }
+    }
+
+    /// Whether the values are the first columns of a matrix, or all.
+    fn begins(&self, columns: &[Def]) -> bool {
+        let first = columns.first().and_then(|c| self.of_instr.get(&c.instr()));
+        first.is_some_and(|&(group, n)| self.groups[group].parts[n..].starts_with(columns))
+    }
+
     /// Products of a matrix with every column of another.
     fn find_products(&mut self, f: &Function, module: &Module, block: Block) {
         let mut open: FxHashMap<Vec<Def>, Vec<Instr>> = FxHashMap::default();
@@ -322,17 +359,17 @@ impl Raise {
         }
         match &data.kind {
             Kind::Store { .. } => None,
-            Kind::Columns | Kind::Product { .. } => {
+            Kind::Columns | Kind::Product { .. } | Kind::Scale { .. } => {
                 let column = values[0];
                 let shape = Want::Matrix(values.len(), f.comps(column), f.bits(column));
                 let want = match want {
-                    Want::Type(ty) => matrix_shape(module, ty)?,
+                    Want::Type(ty) | Want::Like(ty) => matrix_shape(module, ty)?,
                     other => other,
                 };
                 (first == 0 && self.is_full(f, data) && want == shape).then(|| (group, Vec::new()))
             }
             Kind::Load { ty, .. } => {
-                let path = path_to(module, *ty, first, values.len(), want)?;
+                let (path, _) = path_to(module, *ty, first, values.len(), want)?;
                 Some((group, path))
             }
         }
@@ -345,7 +382,9 @@ impl Raise {
                 let count = column_count(f, group.instrs[0]);
                 group.numbers.iter().copied().eq(0..count as u32)
             }
-            Kind::Product { right, .. } => right.len() == group.parts.len(),
+            Kind::Product { right: columns, .. } | Kind::Scale { columns, .. } => {
+                columns.len() == group.parts.len()
+            }
             Kind::Load { .. } | Kind::Store { .. } => true,
         }
     }
@@ -363,6 +402,12 @@ impl Raise {
                 }
                 Kind::Product { left, .. } => {
                     consumed.extend(data.instrs.iter().map(|&i| (i, left.len())));
+                }
+                Kind::Scale { columns, .. } => {
+                    for (&instr, &column) in data.instrs.iter().zip(columns) {
+                        let n = usize::from(f.src(instr, 0) != column);
+                        consumed.insert((instr, n));
+                    }
                 }
                 Kind::Load { .. } | Kind::Columns => {}
             }
@@ -402,7 +447,10 @@ impl Raise {
     fn plan(&self, f: &Function, module: &Module, ty: Type, leaves: &[Def], needed: &mut Vec<Def>) {
         let mut work = vec![(ty, leaves)];
         while let Some((ty, leaves)) = work.pop() {
-            if self.whole(module, f, leaves, Want::Type(ty)).is_some() {
+            let like = copies_logically(module) && !leaves.is_empty();
+            if self.whole(module, f, leaves, Want::Type(ty)).is_some()
+                || like && self.whole(module, f, leaves, Want::Like(ty)).is_some()
+            {
                 continue;
             }
             if module.types.value_shape(ty).is_some() {
@@ -455,16 +503,51 @@ fn covers(f: &Function, module: &Module, run: &[Instr], parent: Def, leaves: &Le
     })
 }
 
-/// The types of an aggregate's members, elements or columns; none where it has no fixed number.
-fn parts(module: &Module, ty: Type) -> Vec<Type> {
+/// The types of an aggregate's members, elements or columns; `None` where it has no fixed number.
+fn known_parts(module: &Module, ty: Type) -> Option<Vec<Type>> {
     match &module.types[ty] {
-        TypeData::Struct(s) => s.members.iter().map(|m| m.ty).collect(),
+        TypeData::Struct(s) => Some(s.members.iter().map(|m| m.ty).collect()),
         TypeData::Array { elem, len: ArrayLen::Const(n), .. } if *n as usize <= MAX_LEAVES => {
-            vec![*elem; *n as usize]
+            Some(vec![*elem; *n as usize])
         }
-        TypeData::Matrix { column, cols } => vec![*column; (*cols).into()],
-        _ => Vec::new(),
+        TypeData::Matrix { column, cols } => Some(vec![*column; (*cols).into()]),
+        _ => None,
     }
+}
+
+fn parts(module: &Module, ty: Type) -> Vec<Type> {
+    known_parts(module, ty).unwrap_or_default()
+}
+
+/// Whether the module may say OpCopyLogical.
+fn copies_logically(module: &Module) -> bool {
+    module.spirv.version >= (1, 4)
+}
+
+/// Whether two types are the same but for layout: OpCopyLogical makes one of the other.
+fn is_like(module: &Module, a: Type, b: Type) -> bool {
+    let mut work = vec![(a, b)];
+    while let Some((a, b)) = work.pop() {
+        if a == b {
+            continue;
+        }
+        match (&module.types[a], &module.types[b]) {
+            (TypeData::Struct(x), TypeData::Struct(y)) if x.members.len() == y.members.len() => {
+                work.extend(x.members.iter().map(|m| m.ty).zip(y.members.iter().map(|m| m.ty)));
+            }
+            (TypeData::Array { elem: x, len: n, .. }, TypeData::Array { elem: y, len: m, .. })
+                if n == m =>
+            {
+                work.push((*x, *y))
+            }
+            _ => return false,
+        }
+    }
+    true
+}
+
+fn part_type(module: &Module, ty: Type, n: u32) -> Option<Type> {
+    module.types.member(ty, n).or_else(|| module.types.element(ty))
 }
 
 fn leaf_count(module: &Module, ty: Type) -> usize {
@@ -486,10 +569,7 @@ fn leaf_paths(module: &Module, ty: Type) -> Option<Vec<(Vec<u32>, Type)>> {
             }
             continue;
         }
-        let inner = parts(module, ty);
-        if inner.is_empty() || path.len() >= MAX_CLIMB {
-            return None;
-        }
+        let inner = known_parts(module, ty).filter(|_| path.len() < MAX_CLIMB)?;
         for (n, part) in inner.into_iter().enumerate().rev() {
             let mut path = path.clone();
             path.push(n as u32);
@@ -505,22 +585,23 @@ fn matrix_shape(module: &Module, ty: Type) -> Option<Want> {
     Some(Want::Matrix(cols.into(), comps, bits))
 }
 
-/// The indices to the part of a type that holds exactly `count` leaves from leaf `first` on.
+/// The indices to the part of a type that holds exactly `count` leaves from leaf `first` on, and its type.
 fn path_to(
     module: &Module,
     mut ty: Type,
     mut first: usize,
     count: usize,
     want: Want,
-) -> Option<Vec<u32>> {
+) -> Option<(Vec<u32>, Type)> {
     let mut path = Vec::new();
     loop {
         let is_it = match want {
             Want::Type(wanted) => wanted == ty,
+            Want::Like(wanted) => is_like(module, wanted, ty),
             shape @ Want::Matrix(..) => matrix_shape(module, ty) == Some(shape),
         };
         if first == 0 && is_it && leaf_count(module, ty) == count {
-            return Some(path);
+            return Some((path, ty));
         }
         let mut found = None;
         for (n, part) in parts(module, ty).into_iter().enumerate() {
@@ -535,6 +616,30 @@ fn path_to(
         path.push(n);
         ty = part;
     }
+}
+
+/// The column and the scalar that an instruction multiplies.
+fn scaled_column(f: &Function, instr: Instr) -> Option<(Def, (Def, u8))> {
+    if f.alu_op(instr) != Some(AluOp::FMUL) {
+        return None;
+    }
+    let (n, comp) = splat_src(f, instr)?;
+    let column = f.srcs(instr)[1 - n];
+    let comps = f.comps(instr.def());
+    let whole = f.comps(column.def()) == comps && column.swizzle().is_identity(comps);
+    whole.then(|| (column.def(), (f.src(instr, n), comp)))
+}
+
+/// The source of a binary operation on vectors that is one component of a value for all, and which component.
+pub(super) fn splat_src(f: &Function, instr: Instr) -> Option<(usize, u8)> {
+    let comps = f.comps(instr.def());
+    let splat = |n: usize| {
+        let src = f.srcs(instr)[n];
+        let first = src.swizzle().get(0);
+        let one = comps > 1 && src.swizzle().iter(comps).all(|c| c == first);
+        (one && f.constant(src.def()).is_none()).then_some((n, first))
+    };
+    splat(1).or_else(|| splat(0))
 }
 
 /// Columns of the matrix that an instruction gives one column of.
@@ -623,6 +728,9 @@ impl Emit<'_, '_> {
         if let Some(id) = self.whole_id(leaves, Want::Type(ty))? {
             return Ok(id);
         }
+        if let Some(id) = self.copied_whole(ty, leaves)? {
+            return Ok(id);
+        }
         if let Some(constant) = self.constant_of(ty, leaves) {
             return self.w.initialiser(ty, &constant);
         }
@@ -644,6 +752,28 @@ impl Emit<'_, '_> {
         words.extend(ids);
         self.code.op(Op::CompositeConstruct, &words);
         Ok(id)
+    }
+
+    /// The leaves as a whole of another layout, copied into this type.
+    fn copied_whole(&mut self, ty: Type, leaves: &[Def]) -> Result<Option<u32>, Error> {
+        let module = self.w.module;
+        let aggregate = matches!(module.types[ty], TypeData::Struct(_) | TypeData::Array { .. });
+        if leaves.is_empty() || !aggregate || !copies_logically(module) {
+            return Ok(None);
+        }
+        let Some((group, path)) = self.raise.whole(module, self.f, leaves, Want::Like(ty)) else {
+            return Ok(None);
+        };
+        let from = match &self.raise.groups[group].kind {
+            Kind::Load { ty, .. } => path.iter().try_fold(*ty, |ty, &n| part_type(module, ty, n)),
+            _ => None,
+        };
+        let Some(from) = from else { return Ok(None) };
+        let Some(whole) = self.whole_id(leaves, Want::Type(from))? else { return Ok(None) };
+        let type_id = self.w.ir_type(ty)?;
+        let id = self.w.id();
+        self.code.op(Op::CopyLogical, &[type_id, id, whole]);
+        Ok(Some(id))
     }
 
     /// The constant that the leaves make, if all of them are.
@@ -678,7 +808,7 @@ impl Emit<'_, '_> {
             return Ok(Some(id));
         }
         let type_id = match want {
-            Want::Type(ty) => self.w.ir_type(ty)?,
+            Want::Type(ty) | Want::Like(ty) => self.w.ir_type(ty)?,
             Want::Matrix(cols, comps, bits) => self.float_matrix(cols, comps, bits),
         };
         let id = self.w.id();
@@ -766,6 +896,26 @@ impl Emit<'_, '_> {
                 self.matrix_words(instr, form, type_id, id)
             }
         }
+    }
+
+    /// A column of a matrix times a scalar; `false` if the instruction is none.
+    pub(super) fn scaled(&mut self, instr: Instr) -> Result<bool, Error> {
+        let Some(&(group, n)) = self.raise.of_instr.get(&instr) else { return Ok(false) };
+        let Kind::Scale { columns, scalar } = self.raise.groups[group].kind.clone() else {
+            return Ok(false);
+        };
+        if n == 0 {
+            let matrix = self.matrix(&columns)?;
+            let factor = self.operand_scalar(scalar.0, scalar.1, Class::Float)?;
+            let (comps, bits) = (self.f.comps(columns[0]), self.f.bits(columns[0]));
+            let type_id = self.float_matrix(columns.len(), comps, bits);
+            let id = self.w.id();
+            self.code.op(Op::MatrixTimesScalar, &[type_id, id, matrix, factor]);
+            self.decorate_arithmetic(instr, id);
+            self.raise.groups[group].id = Some(id);
+        }
+        self.extract_part(instr.def(), group, n)?;
+        Ok(true)
     }
 
     fn product(&mut self, instr: Instr, left: &[Def], right: &[Def]) -> Result<u32, Error> {

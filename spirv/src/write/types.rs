@@ -26,6 +26,18 @@ pub(super) struct ValueType {
     pub comps: u8,
 }
 
+impl ValueType {
+    /// The words of a literal of the scalar type: narrow signed integers are sign-extended to the word.
+    pub fn literal(self, bits: u64) -> Vec<u32> {
+        match (self.class, self.bits) {
+            (_, 64) => vec![bits as u32, (bits >> 32) as u32],
+            (Class::Sint, 8) => vec![bits as u8 as i8 as u32],
+            (Class::Sint, 16) => vec![bits as u16 as i16 as u32],
+            _ => vec![bits as u32],
+        }
+    }
+}
+
 /// A type that is emitted once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum TypeKey {
@@ -79,8 +91,19 @@ impl Writer<'_> {
     }
 
     pub(super) fn pointer_type(&mut self, class: StorageClass, pointee: u32) -> u32 {
-        self.type_once(TypeKey::Pointer(class, pointee, 0), |w, id| {
+        self.strided_pointer_type(class, pointee, 0)
+    }
+
+    /// The type of pointers to elements that lie `stride` bytes apart; 0 for pointers that are not stepped.
+    pub(super) fn strided_pointer_type(
+        &mut self,
+        class: StorageClass,
+        pointee: u32,
+        stride: u32,
+    ) -> u32 {
+        self.type_once(TypeKey::Pointer(class, pointee, stride), |w, id| {
             w.globals.op(Op::TypePointer, &[id, class as u32, pointee]);
+            w.stride(id, stride);
         })
     }
 
@@ -120,11 +143,17 @@ impl Writer<'_> {
     /// The id of a type of the module, with all it is made of. Iterative: types nest as deep as the input likes.
     pub(super) fn ir_type(&mut self, ty: Type) -> Result<u32, Error> {
         let mut stack = vec![(ty, false)];
+        let mut announced = Vec::new();
         while let Some((at, ready)) = stack.pop() {
             if self.ir_types.contains_key(&at) {
                 continue;
             }
             if !ready {
+                if self.points_into_open(at) {
+                    self.forward_pointer(at);
+                    announced.push(at);
+                    continue;
+                }
                 stack.push((at, true));
                 if self.open_types.insert(at) {
                     stack.extend(self.parts(at).into_iter().map(|part| (part, false)));
@@ -138,7 +167,25 @@ impl Writer<'_> {
             let id = self.emit_ir_type(at)?;
             self.ir_types.insert(at, id);
         }
+        for pointer in announced {
+            if !self.ir_types.contains_key(&pointer) {
+                let id = self.emit_ir_type(pointer)?;
+                self.ir_types.insert(pointer, id);
+            }
+        }
         self.ir_types.get(&ty).copied().ok_or_else(|| Error::unsupported("a type contains itself"))
+    }
+
+    /// Whether the type is a pointer to a struct that is being written.
+    fn points_into_open(&self, ty: Type) -> bool {
+        match &self.module.types[ty] {
+            TypeData::Pointer { pointee: Some(to), .. } => {
+                !self.open_types.contains(&ty)
+                    && self.open_types.contains(to)
+                    && !self.ir_types.contains_key(to)
+            }
+            _ => false,
+        }
     }
 
     fn forward_pointer(&mut self, ty: Type) {
@@ -260,15 +307,10 @@ impl Writer<'_> {
         if let Some(&id) = self.forward.get(&ty) {
             self.globals.op(Op::TypePointer, &[id, class as u32, pointee]);
             self.stride(id, stride);
+            self.types.entry(TypeKey::Pointer(class, pointee, stride)).or_insert(id);
             return Ok(id);
         }
-        if stride == 0 {
-            return Ok(self.pointer_type(class, pointee));
-        }
-        Ok(self.type_once(TypeKey::Pointer(class, pointee, stride), |w, id| {
-            w.globals.op(Op::TypePointer, &[id, class as u32, pointee]);
-            w.stride(id, stride);
-        }))
+        Ok(self.strided_pointer_type(class, pointee, stride))
     }
 
     fn stride(&mut self, id: u32, stride: u32) {
@@ -395,20 +437,14 @@ impl Writer<'_> {
         } else {
             let id = self.id();
             let value = bits.first().copied().unwrap_or(0);
-            match (ty.class, ty.bits) {
-                (Class::Bool, _) if value != 0 => self.globals.op(Op::ConstantTrue, &[type_id, id]),
-                (Class::Bool, _) => self.globals.op(Op::ConstantFalse, &[type_id, id]),
-                (_, 64) => self
-                    .globals
-                    .op(Op::Constant, &[type_id, id, value as u32, (value >> 32) as u32]),
-                // Narrow signed integers are sign-extended to the word.
-                (Class::Sint, 8) => {
-                    self.globals.op(Op::Constant, &[type_id, id, value as u8 as i8 as u32])
+            match ty.class {
+                Class::Bool if value != 0 => self.globals.op(Op::ConstantTrue, &[type_id, id]),
+                Class::Bool => self.globals.op(Op::ConstantFalse, &[type_id, id]),
+                _ => {
+                    let mut words = vec![type_id, id];
+                    words.extend(ty.literal(value));
+                    self.globals.op(Op::Constant, &words);
                 }
-                (Class::Sint, 16) => {
-                    self.globals.op(Op::Constant, &[type_id, id, value as u16 as i16 as u32])
-                }
-                _ => self.globals.op(Op::Constant, &[type_id, id, value as u32]),
             }
             id
         };
@@ -491,24 +527,16 @@ impl Writer<'_> {
                 let value = self
                     .memory_value_type(data.ty)
                     .ok_or_else(|| Error::invalid("a scalar of no scalar type"))?;
-                match (value.class, value.bits) {
-                    (Class::Bool, _) if *default != 0 => {
+                match value.class {
+                    Class::Bool if *default != 0 => {
                         self.globals.op(Op::SpecConstantTrue, &[type_id, id])
                     }
-                    (Class::Bool, _) => self.globals.op(Op::SpecConstantFalse, &[type_id, id]),
-                    (_, 64) => {
-                        let words = [type_id, id, *default as u32, (*default >> 32) as u32];
+                    Class::Bool => self.globals.op(Op::SpecConstantFalse, &[type_id, id]),
+                    _ => {
+                        let mut words = vec![type_id, id];
+                        words.extend(value.literal(*default));
                         self.globals.op(Op::SpecConstant, &words);
                     }
-                    (Class::Sint, 8) => {
-                        self.globals
-                            .op(Op::SpecConstant, &[type_id, id, *default as u8 as i8 as u32]);
-                    }
-                    (Class::Sint, 16) => {
-                        self.globals
-                            .op(Op::SpecConstant, &[type_id, id, *default as u16 as i16 as u32]);
-                    }
-                    _ => self.globals.op(Op::SpecConstant, &[type_id, id, *default as u32]),
                 }
                 if let Some(spec_id) = spec_id {
                     self.decorate(id, spirv::Decoration::SpecId, &[*spec_id]);
