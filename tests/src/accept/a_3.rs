@@ -35,13 +35,14 @@ pub fn run(args: &Args) -> Outcome {
     list.extend(totals.wrong.iter().cloned());
     Outcome {
         figure: format!(
-            "{:.2} % ({} of {} body instructions, {} modules, {} refused); {} equal under the interpreter, {} not run by \
+            "{:.2} % ({} of {} body instructions, {} modules, {} refused, {} invalid inputs); {} equal under the interpreter, {} not run by \
              it; {} things wrong",
             ratio * 100.0,
             totals.after,
             totals.before,
             totals.done,
             totals.refused,
+            totals.invalid,
             totals.equal,
             totals.not_run,
             totals.wrong.len()
@@ -58,6 +59,7 @@ struct Totals {
     after: u64,
     done: usize,
     refused: usize,
+    invalid: usize,
     equal: usize,
     not_run: usize,
     list: Vec<String>,
@@ -80,6 +82,11 @@ impl Totals {
             Some(0) => {}
             Some(3 | 4) => {
                 self.refused += 1;
+                return Ok(());
+            }
+            Some(1) if super::a_2::is_invalid(&item.path) => {
+                self.invalid += 1;
+                self.list.push(format!("{}/{}: an invalid input", item.source, item.name));
                 return Ok(());
             }
             _ => return Err(format!("opt: {}", said.message())),
@@ -106,9 +113,20 @@ impl Totals {
             "--inputs".as_ref(),
             "2".as_ref(),
         ])?;
+        // What the interpreter can't run to its end of the input is no difference.
+        let stopped = format!("--> {}", item.path.display());
+        let ended = said.code() == Some(1) && said.err.contains(&stopped);
         match said.code() {
             Some(0) => self.equal += 1,
-            Some(3 | 4) => self.not_run += 1,
+            _ if ended || matches!(said.code(), Some(3 | 4)) => {
+                self.not_run += 1;
+                self.list.push(format!(
+                    "{}/{}: not run: {}",
+                    item.source,
+                    item.name,
+                    said.message()
+                ));
+            }
             _ => return Err(format!("check: {} {}", said.message(), said.text().trim())),
         }
         Ok(())

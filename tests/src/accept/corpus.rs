@@ -232,7 +232,28 @@ pub fn modules(args: &Args, deburr: &Deburr, sources: &[&str]) -> Result<Vec<Ite
     if sources.contains(&"examples") {
         items.extend(examples(deburr)?);
     }
-    Ok(items)
+    Ok(reduced(items, args.cases))
+}
+
+/// Of each source a few modules at least, evenly from its list, where the run is reduced.
+fn reduced(items: Vec<Item>, cases: f64) -> Vec<Item> {
+    const LEAST: usize = 12;
+    if cases >= 1.0 {
+        return items;
+    }
+    let mut sizes: std::collections::BTreeMap<String, usize> = Default::default();
+    for item in &items {
+        *sizes.entry(item.source.clone()).or_default() += 1;
+    }
+    let mut seen: std::collections::BTreeMap<String, usize> = Default::default();
+    let mut keep = |item: &Item| {
+        let size = sizes[&item.source];
+        let want = ((size as f64 * cases) as usize).max(LEAST).min(size);
+        let n = seen.entry(item.source.clone()).or_default();
+        *n += 1;
+        *n * want / size > (*n - 1) * want / size
+    };
+    items.into_iter().filter(|item| keep(item)).collect()
 }
 
 /// The repository's examples as SPIR-V.
