@@ -93,8 +93,13 @@ impl Emit<'_, '_> {
             DerefKind::Var(var) => return self.w.var_id(var),
             DerefKind::Cast => {
                 let src = f.src(def.instr(), 0);
+                let null = matches!(f.kind(src.instr()), InstrKind::LoadConst | InstrKind::Undef);
                 let id = match self.converts(def) {
                     true => self.convert(def)?,
+                    false if null => {
+                        let ty = PointerType::To(info.modes, info.ty, info.stride);
+                        self.pointer_operand(src, ty)?
+                    }
                     false if info.stride != 0 && self.own_stride(src) != info.stride => {
                         let from = self.pointer(src)?;
                         let pointee = self.w.ir_type(info.ty)?;
