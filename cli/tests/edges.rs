@@ -428,7 +428,18 @@ fn inputs_that_are_cut_or_empty_are_told() {
         }
     }
     let words = f.run(&["parse", "half.spv"]).ends(1);
-    assert!(words.stderr.contains(": word "), "{}", words.stderr);
+    assert!(
+        words.stderr.contains(": word ")
+            && words.stderr.contains(" words, of which the module has "),
+        "{}",
+        words.stderr
+    );
+    // A set of instructions that there isn't.
+    let other = std::fs::read(f.path("examples/tonemap_half.spv")).unwrap();
+    let at = other.windows(12).position(|w| w == b"GLSL.std.450").expect("it imports the set");
+    let other = [&other[..at], b"GLSL.std.999", &other[at + 12..]].concat();
+    f.write("set.spv", &other);
+    f.run(&["print", "set.spv"]).ends(3).says(" of the set `GLSL.std.999`").says("OpExtInst");
     f.run(&["print", "."]).ends(1).says("E0001");
     f.run_with(&["parse", "-"], b"").ends(1).says(" --> -");
 }
@@ -496,4 +507,72 @@ fn a_buffer_may_go_to_stdout() {
     assert!(run.stderr.contains("instructions"), "{}", run.stderr);
     f.run(&["run", "a.wgsl", "--bind", "0.0=b.bin", "--bind", "0.0=b.bin"]).ends(1).says("E0052");
     f.run(&["eval", "iadd(a, 1)", "a=1", "a=2"]).ends(1).says("two values");
+}
+
+/// The keys of an object, but for the schema's.
+fn keys(line: &str) -> Vec<String> {
+    let (mut depth, mut keys, mut parts) = (0, Vec::new(), line.char_indices());
+    while let Some((at, c)) = parts.next() {
+        match c {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth -= 1,
+            '"' => {
+                let mut escaped = false;
+                let end = parts.by_ref().find(|(_, c)| {
+                    let ends = *c == '"' && !escaped;
+                    escaped = *c == '\\' && !escaped;
+                    ends
+                });
+                let end = end.expect("strings end").0;
+                if depth == 1 && line[end + 1..].starts_with(':') {
+                    keys.push(line[at + 1..end].to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(keys.remove(0), "schema");
+    keys
+}
+
+#[test]
+fn the_book_lists_the_fields_of_json_lines() {
+    let book = std::fs::read_to_string(support::root().join("docs/book/commands.md")).unwrap();
+    let f = Folder::new();
+    f.write("a.wgsl", SMALL);
+    let verify = ["verify", "--expr", "fadd(a, 0.0) => a", "--size", "16"];
+    let runs: [(&str, &[&str]); 15] = [
+        ("opt", &["opt", "a.wgsl", "-o", "a.spv"]),
+        ("print", &["print", "a.wgsl"]),
+        ("print", &["print", "a.wgsl", "-o", "a.nir"]),
+        ("parse", &["parse", "a.wgsl"]),
+        ("run", &["run", "a.wgsl"]),
+        ("eval", &["eval", "iadd(a, 1)", "a=1"]),
+        ("check", &["check", "a.wgsl", "a.wgsl"]),
+        ("simplify", &["simplify", "iadd(a, 0)"]),
+        ("verify", &verify),
+        ("stats", &["stats", "a.wgsl"]),
+        ("rules", &["rules"]),
+        ("passes", &["passes"]),
+        ("ops", &["ops"]),
+        ("expand", &["expand", "iadd"]),
+        ("explain-error", &["explain-error"]),
+    ];
+    for (command, args) in runs {
+        let row = book.lines().find(|l| {
+            l.starts_with("| `")
+                && l.contains(&format!("`{command}`"))
+                && l.matches('|').count() == 3
+        });
+        let fields =
+            row.unwrap_or_else(|| panic!("no row of `{command}`")).split('|').nth(2).unwrap();
+        let lists: Vec<&str> = fields.split('`').skip(1).step_by(2).collect();
+        let text = f.run(&[args, &["--json"]].concat()).text();
+        let found = keys(text.lines().next().unwrap()).join(" ");
+        let listed = match command {
+            "verify" => lists[..2].join(" "),
+            _ => lists.iter().find(|l| **l == found).map_or(lists[0], |l| *l).to_owned(),
+        };
+        assert_eq!(found, listed, "{command}");
+    }
 }
