@@ -183,7 +183,17 @@ impl FnReader<'_, '_> {
                 return self.apply(form, shape, &srcs, flags);
             }
         }
-        Err(Error::unsupported("operands of these sizes"))
+        let text = |shape: Shape| format!("{}x{}", shape.bits(), shape.comps());
+        let size = |operand: &Operand| match operand {
+            Operand::Vector(def) => text(self.f.shape(*def)),
+            Operand::Matrix(columns) => format!("{} columns", columns.len()),
+        };
+        let sizes: Vec<String> = operands.iter().map(size).collect();
+        Err(Error::unsupported(format!(
+            "operands of sizes {} for a result of size {}",
+            sizes.join(", "),
+            text(shape)
+        )))
     }
 
     /// Builds the opcode of a form that fits.

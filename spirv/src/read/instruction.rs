@@ -162,7 +162,10 @@ impl FnReader<'_, '_> {
                 };
                 self.glsl(inst, number, name).map_err(named)
             }
-            Global::Ext(ExtSet::Other) => Err(Error::unsupported("this set of instructions")),
+            Global::Ext(ExtSet::Other) => {
+                let set = self.r.set_name(inst.args[0]).unwrap_or_default();
+                Err(Error::unsupported(format!("instruction {number} of the set `{set}`")))
+            }
             _ => Err(Error::invalid(format!("%{} is no set of instructions", inst.args[0]))),
         }
     }

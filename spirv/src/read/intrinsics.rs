@@ -69,7 +69,8 @@ impl FnReader<'_, '_> {
                 return self.set(inst.id, Value::new(ty, kind));
             }
         }
-        Err(Error::unsupported("operands of this kind"))
+        let names: Vec<&str> = forms.iter().map(|form| form.info.name).collect();
+        Err(Error::unsupported(format!("operands that `{}` doesn't take", names.join("`, `"))))
     }
 
     fn match_form(
@@ -218,7 +219,9 @@ impl FnReader<'_, '_> {
     ) -> Result<Instr, Error> {
         let info = form.info;
         let srcs: Option<Vec<Def>> = parts.srcs.iter().copied().collect();
-        let srcs = srcs.ok_or_else(|| Error::unsupported("operands of this kind"))?;
+        let srcs = srcs.ok_or_else(|| {
+            Error::unsupported(format!("an operand of `{}` is missing", info.name))
+        })?;
         set_index(info, &mut parts.indices, Index::ACCESS, parts.access);
         if let Some(image) = parts.image {
             self.image_indices(info, &mut parts.indices, image);

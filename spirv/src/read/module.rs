@@ -202,6 +202,18 @@ impl<'w> Reader<'w> {
         }
     }
 
+    /// The name of an imported set of instructions.
+    pub fn set_name(&self, id: u32) -> Option<String> {
+        let mut at = words::HEADER;
+        while let Ok(Some((inst, next))) = words::next(self.words, at) {
+            if inst.op == Op::ExtInstImport && inst.id == id {
+                return Some(inst.string(0).ok()?.0);
+            }
+            at = next;
+        }
+        None
+    }
+
     /// The decorations of an id.
     pub fn decos(&self, id: u32) -> &[Deco] {
         self.decorations.get(&id).map_or(&[], Vec::as_slice)

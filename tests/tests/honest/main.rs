@@ -444,4 +444,7 @@ fn the_scans_notice() {
     assert_eq!(opcode_matches(source, &opcodes), BTreeMap::from([(5, 3)]));
     assert_eq!(function_name("pub(crate) fn f<T>() {"), Some("f"));
     assert_eq!(function_name("let fn_name = 3;"), None);
+    let manifest = "[package]\nname = \"x\"\n\n[dependencies]\n# why\na.workspace = true\nb-c = \"1\"\n\n[features]\nd = []\n\
+                    [dev-dependencies]\ne = { path = \"e\" }\n[workspace.dependencies]\nf = \"1\"\n";
+    assert_eq!(dependencies(manifest), ["a", "b-c", "e"]);
 }
