@@ -5,9 +5,12 @@ use crate::input;
 use crate::json::{Object, string};
 use crate::options::Reading;
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
-use deburr_eval::{BufferShape, Dispatch, Trap, interface, run as run_module, workgroup_size};
+use deburr_eval::{
+    BufferResult, BufferShape, Dispatch, Outcome, Trap, interface, run as run_module,
+    workgroup_size,
+};
 use deburr_fuzz::{Verdict, compare_outcomes, random_dispatch};
-use deburr_ir_core::{Block, Func, Module, Stage};
+use deburr_ir_core::{Block, Flags, Func, Module, Stage};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -57,6 +60,8 @@ struct Found {
     blocks: usize,
     /// What differs first: in what the modules take, or in what they write.
     difference: Option<(codes::Cli, String)>,
+    /// Words that differ as far as float licences explain.
+    near: u64,
     /// Why inputs were left out, the last reason.
     skipped: Option<String>,
 }
@@ -69,6 +74,7 @@ impl Found {
             covered: HashSet::new(),
             blocks: 0,
             difference: None,
+            near: 0,
             skipped: None,
         }
     }
@@ -82,6 +88,7 @@ impl Found {
         let line = Object::line().raw("same", self.difference.is_none()).raw("inputs", self.inputs);
         let line = line.raw("blocks_covered", format!("{:.3}", self.coverage()));
         let line = line.raw("first_difference", text).raw("tried", self.tried);
+        let line = line.raw("near", self.near);
         line.raw("skipped", self.skipped.as_deref().map_or("null".into(), string)).end()
     }
 
@@ -93,7 +100,11 @@ impl Found {
             _ => format!("{} inputs", self.inputs),
         };
         let covered = self.covered.len();
-        let answer = if self.difference.is_none() { "the same" } else { "different" };
+        let answer = match (&self.difference, self.near) {
+            (Some(_), _) => "different".to_owned(),
+            (None, 0) => "the same".to_owned(),
+            (None, n) => format!("the same but for rounding in {n} words"),
+        };
         format!("{answer}: {inputs}, {covered} of {} blocks covered", self.blocks)
     }
 }
@@ -183,6 +194,7 @@ fn compare(
 ) -> Result<Found, Trouble> {
     let mut found = Found::new();
     let mut limit = None;
+    let licensed = is_licensed(before);
     for n in 0..inputs {
         let mut given = dispatch.clone();
         given.groups = [[1, 1, 1], [2, 1, 1], [2, 2, 1]][(n % 3) as usize];
@@ -215,7 +227,13 @@ fn compare(
         match run_module(after, &given) {
             Ok(two) => match compare_outcomes(&one, &two) {
                 Verdict::Same { .. } => found.inputs += 1,
-                Verdict::Different(d) => found.difference = differs(d.to_string()),
+                Verdict::Different(d) => match rounding(&one, &two).filter(|_| licensed) {
+                    Some(words) => {
+                        found.near += words;
+                        found.inputs += 1;
+                    }
+                    None => found.difference = differs(d.to_string()),
+                },
                 Verdict::Trapped(t) => {
                     found.difference = differs(format!("the second module stops: {t}"));
                 }
@@ -243,6 +261,43 @@ fn compare(
     }
 }
 
+/// Whether float arithmetic of the module may be rearranged.
+fn is_licensed(m: &Module) -> bool {
+    let bodies = m.functions.iter().filter(|f| f.has_body());
+    bodies.into_iter().any(|f| f.all_instrs().any(|i| f.flags(i).intersects(Flags::LICENCES)))
+}
+
+/// Words that differ, if each is near as a float: within 2⁻⁸ of the larger value or 10⁻⁶. `None` if one isn't. Words that
+/// are no normal floats are never near, and small integers are none.
+fn rounding(first: &Outcome, second: &Outcome) -> Option<u64> {
+    let pairs = first.buffers.iter().zip(&second.buffers);
+    pairs.map(|(a, b)| rounded_words(a, &b.buffer.bytes)).sum()
+}
+
+fn rounded_words(first: &BufferResult, second: &[u8]) -> Option<u64> {
+    let bytes = &first.buffer.bytes;
+    let is = |flags: &[bool], n: usize| flags.get(n).copied().unwrap_or(false);
+    let mut words = 0;
+    for at in (0..bytes.len()).step_by(4) {
+        let word = at..bytes.len().min(at + 4);
+        if word.clone().all(|n| second.get(n) == Some(&bytes[n]) || is(&first.free, n)) {
+            continue;
+        }
+        let float = |v: &[u8]| Some(f32::from_le_bytes(v.get(word.clone())?.try_into().ok()?));
+        let (x, y) = (float(bytes)?, float(second)?);
+        if y.is_nan() && word.clone().all(|n| is(&first.nan, n)) {
+            continue;
+        }
+        let plain = [x, y].iter().all(|v| *v == 0.0 || v.is_normal());
+        let apart = (x - y).abs();
+        if !plain || (apart > x.abs().max(y.abs()) / 256.0 && apart > 1e-6) {
+            return None;
+        }
+        words += 1;
+    }
+    Some(words)
+}
+
 /// A run that didn't come to its end, as a diagnostic.
 pub fn trap(file: &str, trap: &Trap) -> Diagnostic {
     let (kind, code) = match trap {
@@ -267,8 +322,41 @@ pub fn same(file: &str, before: &Module, after: &Module, seed: u64) -> Result<()
         let found = compare([file, file], [before, after], &dispatch, seed, FEW)?;
         if let Some((code, difference)) = found.difference {
             let message = format!("the result computes something else: {difference}");
-            return Err(Diagnostic::new(file, Kind::Invalid, code, message).into());
+            let d = Diagnostic::new(file, Kind::Invalid, code, message);
+            return Err(match is_licensed(before) {
+                true => d.help(
+                    "float arithmetic may be rearranged: `--float strict` compares bit for bit",
+                ),
+                false => d,
+            }
+            .into());
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deburr_eval::Buffer;
+
+    #[test]
+    fn rounding_is_small_and_of_floats() {
+        let bytes = |word: u32| [7u32.to_le_bytes(), word.to_le_bytes()].concat();
+        let of = |x: u32, y: u32| {
+            let buffer = Buffer { set: 0, binding: 0, element: 0, bytes: bytes(x) };
+            let (free, nan) = (vec![false; 8], vec![true; 8]);
+            rounded_words(&BufferResult { buffer, free, nan }, &bytes(y))
+        };
+        let float = f32::to_bits;
+        assert_eq!(of(3, 3), Some(0));
+        assert_eq!(of(float(1.0), float(1.0) + 3), Some(1));
+        assert_eq!(of(float(1e-8), float(-1e-9)), Some(1));
+        assert_eq!(of(float(1.0), float(1.01)), None);
+        assert_eq!(of(float(1.0), float(-1.0)), None);
+        assert_eq!(of(float(f32::INFINITY), float(f32::MAX)), None);
+        assert_eq!(of(5, 6), None, "small integers are denormals");
+        assert_eq!(of(float(f32::NAN), float(1.0)), None);
+        assert_eq!(of(float(f32::NAN), float(f32::NAN) + 1), Some(0), "its payload is free");
+    }
 }

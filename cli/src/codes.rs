@@ -74,7 +74,7 @@ codes! {
     INTERFACE = 55, "modules with different interfaces",
         "`check` compares modules that take the same buffers: the same sets and bindings, entry point and workgroup size.";
     DIFFERS = 56, "modules that compute different values",
-        "For the input shown the two modules write different bytes that no choice of the shader explains. Float arithmetic may be rearranged unless both sides were made with `--float strict`.";
+        "For the input shown the two modules write different bytes that no choice of the shader explains. Where float arithmetic may be rearranged, 32-bit floats may be off by 2^-8 of their value or by 10^-6; what is off by more may still be right in a shader that amplifies rounding. `--float strict` on both sides compares bit for bit.";
     TERM = 60, "a term that can't be evaluated",
         "Terms are written as in rule files: `iadd(a, ineg(b))`. Every operation of the opcode table may stand in one, but no intrinsics, textures or phis.";
     TERM_VALUE = 61, "a value for a term that doesn't fit",

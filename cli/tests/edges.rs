@@ -199,6 +199,26 @@ fn main(@builtin(local_invocation_index) i: u32) {
 }
 
 #[test]
+fn rearranged_floats_are_the_same_but_for_rounding() {
+    let f = Folder::new();
+    let shader =
+        |term: &str| SMALL.replace("array<u32>", "array<f32>").replace("ys[id.x] * 3u + 1u", term);
+    f.write("a.wgsl", shader("(ys[id.x] / 3.0) + (ys[id.x] * 0.7 + ys[id.x] * 0.2)"));
+    f.write("b.wgsl", shader("ys[id.x] * 0.33333334 + ys[id.x] * 0.9"));
+    f.write("c.wgsl", shader("ys[id.x] * 0.35 + ys[id.x] * 0.9"));
+    let text = f.run(&["check", "a.wgsl", "b.wgsl"]).ends(0).text();
+    assert!(text.contains("the same but for rounding in "), "{text}");
+    assert!(f.run(&["check", "a.wgsl", "b.wgsl", "--json"]).ends(0).text().contains("\"near\":"));
+    f.run(&["check", "a.wgsl", "b.wgsl", "--float", "strict"]).ends(1).says("E0056");
+    f.run(&["check", "a.wgsl", "c.wgsl"]).ends(1).says("E0056");
+    for name in ["fft", "particles"] {
+        let input = format!("examples/{name}.wgsl");
+        f.run(&["opt", &input, "--check", "-o", "x.spv"]).ends(0);
+        f.run(&["opt", &input, "--check", "--float", "strict", "-o", "x.spv"]).ends(0);
+    }
+}
+
+#[test]
 fn opt_check_needs_a_compute_shader() {
     let f = Folder::new();
     f.write("f.wgsl", "@fragment fn main() -> @location(0) vec4<f32> { return vec4(1.0); }");
