@@ -138,7 +138,7 @@ pub fn ops(args: &OpsArgs, reporter: &mut Reporter) -> Exit {
 fn opcodes() -> Result<Vec<Entry>, Trouble> {
     let tables = Rulebook::built_in()?.tables;
     let entry = |info: &'static AluInfo| {
-        let line = tables.op(info.name).map_or(0, |(_, op)| op.place.line as u32);
+        let line = tables.op(info.name).map_or(0, |(_, op)| op.place.line);
         Entry {
             name: info.name,
             signature: signature(info),
@@ -166,7 +166,7 @@ fn intrinsic_entries() -> Result<Vec<Entry>, Trouble> {
         };
         let srcs: Vec<String> = info.srcs.iter().map(|n| components(*n)).collect();
         let dest = info.dest.map_or(String::new(), |d| format!(" -> {}", components(d)));
-        let line = tables.intrinsic(info.name).map_or(0, |(_, i)| i.place.line as u32);
+        let line = tables.intrinsic(info.name).map_or(0, |(_, i)| i.place.line);
         Entry {
             name: info.name,
             signature: format!("({}){dest}", srcs.join(", ")),
