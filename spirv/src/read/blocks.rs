@@ -179,7 +179,7 @@ impl Reader<'_> {
             Op::Kill | Op::TerminateInvocation => Term::Halt,
             Op::Unreachable => Term::Unreachable,
             Op::IgnoreIntersectionKHR | Op::TerminateRayKHR | Op::EmitMeshTasksEXT => {
-                return Err(Error::unsupported("this end of a block"));
+                return Err(Error::unsupported("a block that ends so"));
             }
             _ => return Ok(None),
         }))

@@ -72,7 +72,9 @@ impl Reader<'_> {
                         return Err(Error::invalid("a fast-math default for what is no float"));
                     };
                     let mask = mode.args.get(1).and_then(|&id| self.const_u64(id));
-                    let mask = mask.ok_or_else(|| Error::unsupported("this fast-math default"))?;
+                    let mask = mask.ok_or_else(|| {
+                        Error::unsupported("a fast-math default that is no plain constant")
+                    })?;
                     env.defaults[super::env::slot(bits.into())] = Some(flags_of(mask as u32));
                 }
                 _ => {}

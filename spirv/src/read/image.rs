@@ -168,7 +168,10 @@ impl FnReader<'_, '_> {
             match kind {
                 I::SAMPLE => sample = Some(self.scalar(id, 32)?),
                 I::LOD => level = Some(self.scalar(id, 32)?),
-                _ => return Err(Error::unsupported("this image operand here")),
+                other => {
+                    let message = format!("the image operand {other:?} here");
+                    return Err(Error::unsupported(message));
+                }
             }
         }
         let level = level.unwrap_or_else(|| self.constant_u32(0));
@@ -330,7 +333,10 @@ impl FnReader<'_, '_> {
                     TexSrc::MsIndex
                 }
                 I::MIN_LOD => TexSrc::MinLod,
-                _ => return Err(Error::unsupported("this image operand here")),
+                other => {
+                    let message = format!("the image operand {other:?} here");
+                    return Err(Error::unsupported(message));
+                }
             };
             srcs.push((kind, self.def(id)?));
         }

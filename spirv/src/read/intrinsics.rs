@@ -20,6 +20,12 @@ struct Parts {
     image: Option<Type>,
 }
 
+/// No form takes the operands.
+fn no_form(forms: &[IntrForm]) -> Error {
+    let names: Vec<&str> = forms.iter().map(|form| form.info.name).collect();
+    Error::unsupported(format!("operands that `{}` doesn't take", names.join("`, `")))
+}
+
 impl FnReader<'_, '_> {
     /// An instruction that is an intrinsic by one of the forms.
     pub fn intrinsic(
@@ -44,7 +50,7 @@ impl FnReader<'_, '_> {
                 };
             }
         }
-        Err(Error::unsupported("operands of this kind"))
+        Err(no_form(forms))
     }
 
     /// An instruction whose result is a matrix, of which the intrinsic gives a column by its number.
@@ -69,8 +75,7 @@ impl FnReader<'_, '_> {
                 return self.set(inst.id, Value::new(ty, kind));
             }
         }
-        let names: Vec<&str> = forms.iter().map(|form| form.info.name).collect();
-        Err(Error::unsupported(format!("operands that `{}` doesn't take", names.join("`, `"))))
+        Err(no_form(forms))
     }
 
     fn match_form(

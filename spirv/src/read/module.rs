@@ -269,10 +269,13 @@ impl<'w> Reader<'w> {
                 self.define(inst.id, Global::Ext(set))?;
             }
             Op::MemoryModel => {
-                let unknown = || Error::unsupported("this addressing or memory model");
-                let model = spirv::AddressingModel::from_u32(inst.arg(0)?).ok_or_else(unknown)?;
+                let unknown = |what: &str, n| Error::unsupported(format!("{what} model {n}"));
+                let (addressing, memory) = (inst.arg(0)?, inst.arg(1)?);
+                let model = spirv::AddressingModel::from_u32(addressing)
+                    .ok_or_else(|| unknown("addressing", addressing))?;
                 self.m.spirv.addressing = format!("{model:?}");
-                let model = spirv::MemoryModel::from_u32(inst.arg(1)?).ok_or_else(unknown)?;
+                let model = spirv::MemoryModel::from_u32(memory)
+                    .ok_or_else(|| unknown("memory", memory))?;
                 self.m.spirv.memory = format!("{model:?}");
             }
             Op::EntryPoint => self.entry_point(inst)?,
@@ -453,20 +456,25 @@ impl<'w> Reader<'w> {
             }
             let mut modes = Vec::new();
             for mode in self.modes.iter().filter(|m| m.function == raw.function) {
+                let operand = |mode, arg| {
+                    Error::unsupported(format!(
+                        "execution mode {mode:?} with %{arg}, which is no plain constant"
+                    ))
+                };
                 let args = mode.args.iter().map(|&arg| match (mode.by_id, self.get(arg)) {
                     (false, _) => Ok(ModeArg::Literal(arg)),
                     (true, Global::Spec(spec)) => Ok(ModeArg::Spec(spec)),
                     (true, Global::Const(c)) => match &self.consts[c as usize].value {
                         Constant::Bits(bits) => Ok(ModeArg::Literal(bits[0] as u32)),
                         Constant::Null => Ok(ModeArg::Literal(0)),
-                        _ => Err(Error::unsupported("this operand of an execution mode")),
+                        _ => Err(operand(mode.mode, arg)),
                     },
                     // A float type stands as its size.
                     (true, Global::Type(ty)) => match self.m.types[ty] {
                         TypeData::Float { bits } => Ok(ModeArg::Literal(bits.into())),
                         _ => Err(Error::invalid("an execution mode of a type that is no float")),
                     },
-                    (true, _) => Err(Error::unsupported("this operand of an execution mode")),
+                    (true, _) => Err(operand(mode.mode, arg)),
                 });
                 let args = args.collect::<Result<_, _>>()?;
                 modes.push(ExecutionMode { name: format!("{:?}", mode.mode), args });
