@@ -291,15 +291,27 @@ fn check_finds_what_differs() {
     let f = Folder::new();
     f.run(&["opt", SPV, "-o", "a.spv", "--float", "strict"]).ends(0);
     f.run(&["check", SPV, "a.spv", "--float", "strict", "--inputs", "2"]).ends(0);
-    // The same module with one constant changed: the first 32-bit constant 1 becomes 2.
-    let mut bytes = f.read("a.spv");
-    let at = (5..bytes.len() / 4).map(|w| 4 * w).find(|at| {
-        bytes[*at..*at + 4] == [43, 0, 4, 0] && bytes[*at + 12..*at + 16] == [1, 0, 0, 0]
-    });
-    bytes[at.expect("there is a constant 1") + 12] = 2;
-    f.write("b.spv", &bytes);
-    let run = f.run(&["check", SPV, "b.spv", "--float", "strict", "--inputs", "3"]);
-    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    // The same module with another constant.
+    let text = |constant: u32| {
+        format!(
+            "shader compute \"main\" entry(main) LocalSize(1, 1, 1)
+decl_type Words = struct(Block) {{ [u32; *, stride=4] data (offset=0), }}
+decl_var ssbo Words &out (0, 0)
+decl_function main()
+impl main {{
+  block b0:
+    32 %b = deref_var &out
+    32 %d = deref_struct &(%b).0
+    32 %k = load_const ({constant})
+    32 %a = deref_array &(%d)[%k]
+    @store_deref %a, %k (write_mask=x)
+}}
+"
+        )
+    };
+    f.write("one.nir", text(1));
+    f.write("two.nir", text(2));
+    f.run(&["check", "one.nir", "two.nir"]).ends(1).says("E0056");
     f.run(&["check", SPV, OTHER]).ends(1).says("E0055");
 }
 
