@@ -341,6 +341,9 @@ impl<'w, 'm> Emit<'w, 'm> {
             let type_id = self.type_id(phi.def())?;
             let mut operands = vec![type_id, self.id_of(phi.def())];
             // The order of a phi's sources means nothing, so it must not show: it is the text's.
+            if let Some(&pointer) = self.pointer_values.get(&phi.def()) {
+                self.choosable(pointer)?;
+            }
             let mut edges = self.switches.edges(f, phi);
             edges.sort_unstable_by_key(|&(_, pred)| self.labels.position(pred));
             for (value, pred) in edges {

@@ -317,6 +317,21 @@ impl Emit<'_, '_> {
         }
     }
 
+    /// SPIR-V chooses between pointers into buffers and shared memory alone.
+    pub(super) fn choosable(&self, ty: PointerType) -> Result<(), Error> {
+        let modes = match ty {
+            PointerType::To(modes, ..) => modes,
+            PointerType::Type(ty) => match self.w.module.types[ty] {
+                TypeData::Pointer { modes, .. } => modes,
+                _ => return Ok(()),
+            },
+        };
+        match (Modes::SSBO | Modes::SHARED | Modes::GLOBAL).contains(modes) {
+            true => Ok(()),
+            false => Err(Error::unsupported("a choice between pointers of this storage class")),
+        }
+    }
+
     /// Whether a value is a pointer in SPIR-V.
     pub(super) fn is_pointer_value(&self, def: Def) -> bool {
         self.pointer_values.contains_key(&def) || self.f.kind(def.instr()) == InstrKind::Deref
@@ -327,6 +342,7 @@ impl Emit<'_, '_> {
         let f = self.f;
         let def = instr.def();
         if let (AluOp::BCSEL, Some(&ty)) = (op, self.pointer_values.get(&def)) {
+            self.choosable(ty)?;
             let condition = f.srcs(instr)[0];
             let condition =
                 self.operand(condition.def(), condition.swizzle(), 1, super::types::Class::Bool)?;
