@@ -1,31 +1,47 @@
 //! A 9: what is left, and how long it takes, against `spirv-opt -O`: a baseline, without a target yet.
 
+use super::clone::children_seconds;
 use super::corpus::{Deburr, Item, Said, has_tool, modules, start, words};
 use super::{Args, Outcome, Verdict};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 /// Interleaved runs a tool; the median counts.
 const RUNS: usize = 5;
 
+/// Small, middle and large modules, by body instructions.
+const CLASSES: [(&str, u64, u64); 3] =
+    [("below 500", 0, 500), ("500 to 5,000", 500, 5_001), ("above 5,000", 5_001, u64::MAX)];
+
 /// A module's figures.
 struct Row {
     name: String,
-    before: (u64, u64),
+    before: Counts,
     ours: Left,
     theirs: Left,
 }
 
-/// What a tool left of a module.
-struct Left {
+/// Counts of a module.
+#[derive(Clone, Copy, Default)]
+struct Counts {
     body: u64,
     cost: u64,
+    /// Calls, since the two tools do not inline alike.
+    calls: u64,
+}
+
+/// What a tool left of a module.
+struct Left {
+    counts: Counts,
     time: Duration,
     /// Why it counts at its input size, if it does.
     failed: Option<String>,
 }
+
+/// CPU seconds of a round over a class, for each tool; `None` where the system does not tell.
+type Cpu = [Option<f64>; 2];
 
 /// Measures it.
 pub fn run(args: &Args) -> Outcome {
@@ -46,12 +62,28 @@ pub fn run(args: &Args) -> Outcome {
         Err(why) => return skipped(why),
     };
     let runs = if args.cases >= 1.0 { RUNS } else { 1 };
-    let mut rows = Vec::new();
     let mut list = Vec::new();
+    let mut sized: Vec<(&Item, Counts)> = Vec::new();
     for item in &items {
-        match row(&deburr, item, runs) {
-            Ok(row) => rows.push(row),
+        match counts(&item.path) {
+            Ok(counts) => sized.push((item, counts)),
             Err(why) => list.push(format!("{}/{}: {why}", item.source, item.name)),
+        }
+    }
+    let mut rows = Vec::new();
+    let mut classes = Vec::new();
+    for (name, from, to) in CLASSES {
+        let class: Vec<_> =
+            sized.iter().filter(|(_, c)| (from..to).contains(&c.body)).copied().collect();
+        if class.is_empty() {
+            continue;
+        }
+        match measure(&deburr, &class, runs) {
+            Ok((measured, cpu)) => {
+                classes.push(summary(&format!("{name} instructions"), &measured, cpu));
+                rows.extend(measured);
+            }
+            Err(why) => list.push(why),
         }
     }
     let complete = list.is_empty() && !rows.is_empty();
@@ -59,22 +91,14 @@ pub fn run(args: &Args) -> Outcome {
     if let Err(e) = std::fs::write(&csv, table(&rows)) {
         list.push(format!("{}: {e}", csv.display()));
     }
+    rows.sort_by(|a, b| a.name.cmp(&b.name));
     list.extend(rows.iter().map(line));
-    list.extend(by_size(&rows));
-    let sum = |of: fn(&Row) -> u64| rows.iter().map(of).sum::<u64>();
-    let percent = |part: u64, whole: u64| part as f64 * 100.0 / whole.max(1) as f64;
-    let (body, cost) = (sum(|r| r.before.0), sum(|r| r.before.1));
+    list.extend(classes);
+    list.extend(start_up(&deburr, runs));
     Outcome {
         figure: format!(
-            "{} modules, left of the body: deburr {:.1} %, spirv-opt {:.1} %; of the cost: {:.1} %, {:.1} %; time a \
-             process, in total: {:.0} ms, {:.0} ms; not usable: {}, {}",
-            rows.len(),
-            percent(sum(|r| r.ours.body), body),
-            percent(sum(|r| r.theirs.body), body),
-            percent(sum(|r| r.ours.cost), cost),
-            percent(sum(|r| r.theirs.cost), cost),
-            total(&rows, |r| r.ours.time),
-            total(&rows, |r| r.theirs.time),
+            "left of {}; not usable: {}, {}",
+            summary("all", &rows, [None, None]),
             rows.iter().filter(|r| r.ours.failed.is_some()).count(),
             rows.iter().filter(|r| r.theirs.failed.is_some()).count(),
         ),
@@ -84,62 +108,107 @@ pub fn run(args: &Args) -> Outcome {
     }
 }
 
-fn total(rows: &[Row], of: fn(&Row) -> Duration) -> f64 {
-    rows.iter().map(of).sum::<Duration>().as_secs_f64() * 1e3
-}
-
-fn counts(path: &Path) -> Result<(u64, u64), String> {
-    deburr_spirv::count(&words(path)).map(|c| (c.body, c.cost)).map_err(|e| e.to_string())
-}
-
-fn row(deburr: &Deburr, item: &Item, runs: usize) -> Result<Row, String> {
-    let before = counts(&item.path)?;
-    let name = format!("{}-{}", item.source, item.name);
-    let (ours, theirs) = (
-        deburr.file("a_9", &format!("{name}.spv")),
-        deburr.file("a_9", &format!("{name}.opt.spv")),
-    );
-    let mut our_command = Command::new(&deburr.path);
-    our_command.arg("opt").arg(&item.path).arg("-o").arg(&ours);
-    let mut their_command = Command::new("spirv-opt");
-    their_command.arg("-O").arg(&item.path).arg("-o").arg(&theirs);
-    let (mut our_runs, mut their_runs) = (Vec::new(), Vec::new());
-    for _ in 0..runs {
-        our_runs.push(start(&mut our_command, &[])?);
-        their_runs.push(start(&mut their_command, &[])?);
+fn counts(path: &Path) -> Result<Counts, String> {
+    let words = words(path);
+    let counts = deburr_spirv::count(&words).map_err(|e| e.to_string())?;
+    let mut calls = 0;
+    let mut at = 5;
+    while let Some(&word) = words.get(at) {
+        // OpFunctionCall
+        calls += u64::from(word & 0xffff == 57);
+        at += (word >> 16).max(1) as usize;
     }
-    let (ours, theirs) = (
-        left(&item.path, before, &ours, &our_runs),
-        left(&item.path, before, &theirs, &their_runs),
-    );
-    Ok(Row { name: format!("{}/{}", item.source, item.name), before, ours, theirs })
+    Ok(Counts { body: counts.body, cost: counts.cost, calls })
+}
+
+/// Runs both tools over modules in turn, several times.
+fn measure(
+    deburr: &Deburr,
+    items: &[(&Item, Counts)],
+    runs: usize,
+) -> Result<(Vec<Row>, Cpu), String> {
+    let outputs: Vec<[PathBuf; 2]> = items
+        .iter()
+        .map(|(item, _)| {
+            let name = format!("{}-{}", item.source, item.name);
+            ["spv", "opt.spv"].map(|end| deburr.file("a_9", &format!("{name}.{end}")))
+        })
+        .collect();
+    let mut said: Vec<[Vec<Said>; 2]> = items.iter().map(|_| [Vec::new(), Vec::new()]).collect();
+    let mut cpu = [Vec::new(), Vec::new()];
+    for _ in 0..runs {
+        for tool in 0..2 {
+            let before = children_seconds();
+            for (n, (item, _)) in items.iter().enumerate() {
+                let mut command = match tool {
+                    0 => Command::new(&deburr.path),
+                    _ => Command::new("spirv-opt"),
+                };
+                command.args(if tool == 0 { &["opt", "-q"][..] } else { &["-O"] });
+                command.arg(&item.path).arg("-o").arg(&outputs[n][tool]);
+                said[n][tool].push(start(&mut command, &[])?);
+            }
+            cpu[tool].extend(before.zip(children_seconds()).map(|(from, to)| to - from));
+        }
+    }
+    let rows = items.iter().zip(outputs).zip(said).map(|((&(item, before), out), said)| Row {
+        name: format!("{}/{}", item.source, item.name),
+        before,
+        ours: left(&item.path, before, &out[0], &said[0]),
+        theirs: left(&item.path, before, &out[1], &said[1]),
+    });
+    Ok((rows.collect(), cpu.map(median)))
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+/// What a process costs that does nothing, for each tool.
+fn start_up(deburr: &Deburr, runs: usize) -> Option<String> {
+    let mut times = [Vec::new(), Vec::new()];
+    for _ in 0..runs.max(3) {
+        for (tool, times) in times.iter_mut().enumerate() {
+            let mut command = match tool {
+                0 => Command::new(&deburr.path),
+                _ => Command::new("spirv-opt"),
+            };
+            times.push(start(command.arg("--version"), &[]).ok()?.time.as_secs_f64() * 1e3);
+        }
+    }
+    let [ours, theirs] = times.map(median);
+    Some(format!("start-up of a process: {:.1} ms | {:.1} ms", ours?, theirs?))
 }
 
 /// What a tool left. What it refuses or writes invalidly counts at the size of the input (ACCEPTANCE 5).
-fn left(input: &Path, before: (u64, u64), out: &Path, runs: &[Said]) -> Left {
+fn left(input: &Path, before: Counts, out: &Path, runs: &[Said]) -> Left {
     let mut times: Vec<Duration> = runs.iter().map(|said| said.time).collect();
     times.sort();
     let time = times.get(times.len() / 2).copied().unwrap_or_default();
     let refused = runs.iter().find(|said| said.code() != Some(0)).map(Said::message);
     let failed = refused.or_else(|| super::a_2::new_error(input, out));
-    let (body, cost) = match (&failed, counts(out)) {
+    let counts = match (&failed, counts(out)) {
         (None, Ok(counts)) => counts,
         _ => before,
     };
-    Left { body, cost, time, failed }
+    Left { counts, time, failed }
 }
 
 fn line(row: &Row) -> String {
     let note = |left: &Left| left.failed.as_ref().map_or(String::new(), |why| format!(" ({why})"));
     format!(
-        "{}: body {} -> {} | {}, cost {} -> {} | {}, {:.1} ms | {:.1} ms{}{}",
+        "{}: body {} -> {} | {}, cost {} -> {} | {}, calls {} -> {} | {}, {:.1} ms | {:.1} ms{}{}",
         row.name,
-        row.before.0,
-        row.ours.body,
-        row.theirs.body,
-        row.before.1,
-        row.ours.cost,
-        row.theirs.cost,
+        row.before.body,
+        row.ours.counts.body,
+        row.theirs.counts.body,
+        row.before.cost,
+        row.ours.counts.cost,
+        row.theirs.counts.cost,
+        row.before.calls,
+        row.ours.counts.calls,
+        row.theirs.counts.calls,
         row.ours.time.as_secs_f64() * 1e3,
         row.theirs.time.as_secs_f64() * 1e3,
         note(&row.ours),
@@ -147,47 +216,51 @@ fn line(row: &Row) -> String {
     )
 }
 
-/// Small, middle and large modules apart.
-fn by_size(rows: &[Row]) -> Vec<String> {
-    let classes =
-        [("below 500", 0, 500), ("500 to 5,000", 500, 5_001), ("above 5,000", 5_001, u64::MAX)];
-    classes
-        .iter()
-        .filter_map(|&(name, from, to)| {
-            let rows: Vec<&Row> = rows.iter().filter(|r| (from..to).contains(&r.before.0)).collect();
-            let sum = |of: fn(&&Row) -> f64| rows.iter().map(of).sum::<f64>();
-            (!rows.is_empty()).then(|| {
-                format!(
-                    "{name} instructions: {} modules, body left {:.1} % | {:.1} %, cost left {:.1} % | {:.1} %, time \
-                     {:.1} ms | {:.1} ms",
-                    rows.len(),
-                    sum(|r| r.ours.body as f64) * 100.0 / sum(|r| r.before.0 as f64),
-                    sum(|r| r.theirs.body as f64) * 100.0 / sum(|r| r.before.0 as f64),
-                    sum(|r| r.ours.cost as f64) * 100.0 / sum(|r| r.before.1 as f64),
-                    sum(|r| r.theirs.cost as f64) * 100.0 / sum(|r| r.before.1 as f64),
-                    sum(|r| r.ours.time.as_secs_f64()) * 1e3,
-                    sum(|r| r.theirs.time.as_secs_f64()) * 1e3,
-                )
-            })
-        })
-        .collect()
+/// Both tools over some modules, deburr first.
+fn summary(name: &str, rows: &[Row], cpu: Cpu) -> String {
+    let sum = |of: &dyn Fn(&Row) -> f64| rows.iter().map(of).sum::<f64>();
+    let percent = |before: &dyn Fn(&Row) -> u64, after: &dyn Fn(&Row) -> u64| {
+        sum(&|r| after(r) as f64) * 100.0 / sum(&|r| before(r) as f64).max(1.0)
+    };
+    let mut text = format!(
+        "{name}: {} modules, body {:.1} % | {:.1} %, cost {:.1} % | {:.1} %, calls {} -> {} | {}, {:.0} ms | {:.0} ms",
+        rows.len(),
+        percent(&|r| r.before.body, &|r| r.ours.counts.body),
+        percent(&|r| r.before.body, &|r| r.theirs.counts.body),
+        percent(&|r| r.before.cost, &|r| r.ours.counts.cost),
+        percent(&|r| r.before.cost, &|r| r.theirs.counts.cost),
+        sum(&|r| r.before.calls as f64),
+        sum(&|r| r.ours.counts.calls as f64),
+        sum(&|r| r.theirs.counts.calls as f64),
+        sum(&|r| r.ours.time.as_secs_f64()) * 1e3,
+        sum(&|r| r.theirs.time.as_secs_f64()) * 1e3,
+    );
+    if let [Some(ours), Some(theirs)] = cpu {
+        let _ = write!(text, ", {ours:.2} | {theirs:.2} CPU-seconds");
+    }
+    text
 }
 
 fn table(rows: &[Row]) -> String {
     let mut text = String::from(
-        "module,body,body deburr,body spirv-opt,cost,cost deburr,cost spirv-opt,ms deburr,ms spirv-opt\n",
+        "module,body,body deburr,body spirv-opt,cost,cost deburr,cost spirv-opt,calls,calls deburr,calls spirv-opt,\
+         ms deburr,ms spirv-opt\n",
     );
     for r in rows {
+        let (b, o, t) = (r.before, r.ours.counts, r.theirs.counts);
         let _ = writeln!(
             text,
-            "{},{},{},{},{},{},{},{:.3},{:.3}",
+            "{},{},{},{},{},{},{},{},{},{},{:.3},{:.3}",
             r.name,
-            r.before.0,
-            r.ours.body,
-            r.theirs.body,
-            r.before.1,
-            r.ours.cost,
-            r.theirs.cost,
+            b.body,
+            o.body,
+            t.body,
+            b.cost,
+            o.cost,
+            t.cost,
+            b.calls,
+            o.calls,
+            t.calls,
             r.ours.time.as_secs_f64() * 1e3,
             r.theirs.time.as_secs_f64() * 1e3
         );

@@ -61,7 +61,7 @@ pub fn cargo(folder: &Path, args: &[&str]) -> Result<CargoRun, String> {
 }
 
 /// CPU seconds of ended children of this process; `None` where there is no `/proc`.
-fn children_seconds() -> Option<f64> {
+pub fn children_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The name in brackets may hold blanks; what follows are fields 3, 4, ….
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
