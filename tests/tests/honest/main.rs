@@ -4,6 +4,7 @@
 //! The scans are over lines of formatted code, so that they need no parser. Exceptions stand here with their reasons.
 
 mod json;
+mod kinds;
 
 use deburr_ir_core::ALU_INFO;
 use json::Json;
