@@ -91,6 +91,14 @@ impl Function {
         self.forget_block(second);
     }
 
+    /// Moves the instructions of a block without phis and edges before an instruction elsewhere, and forgets the block.
+    pub(crate) fn move_all_before(&mut self, from: Block, at: Instr) {
+        while let Some(instr) = self.first_instr(from) {
+            self.move_to(instr, Cursor::Before(at));
+        }
+        self.forget_block(from);
+    }
+
     /// Empties a block that has left the tree, and cuts its edges.
     fn forget_block(&mut self, block: Block) {
         self.blocks[block.index()].node = PackedOption::NONE;

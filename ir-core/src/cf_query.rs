@@ -6,12 +6,19 @@ use crate::func::Function;
 use crate::instr::JumpKind;
 
 impl Function {
-    /// Whether a node still stands in the body (it may have been removed, or extracted).
+    /// Whether a node still stands in the body (it may have been removed, or extracted). O(depth).
     pub fn is_in_tree(&self, node: Node) -> bool {
         let mut node = node;
         loop {
+            // What is unlinked has no neighbours, and what is deleted was in a list that is left without nodes.
+            let stands = match self.node_kind(node) {
+                NodeKind::Block(block) => self.block_node(block) == Some(node),
+                NodeKind::If { .. } | NodeKind::Loop { .. } | NodeKind::Once { .. } => {
+                    self.prev_node(node).is_some()
+                }
+            };
             let list = self.node_list(node);
-            if !self.list_nodes(list).any(|n| n == node) {
+            if !stands || self.lists[list.index()].first.get().is_none() {
                 return false;
             }
             match self.list_owner(list) {

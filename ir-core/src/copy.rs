@@ -300,6 +300,15 @@ impl Function {
             self.remove_jump(last);
         }
         let single = self.first_block(list) == last;
+        // The usual small body goes in without a split of the block, which costs what stands behind the cursor.
+        if let Cursor::Before(at) = cursor
+            && single
+            && self.block_jump(last).is_none()
+        {
+            self.move_all_before(last, at);
+            let home = self.block_of(at).expect("a cursor stands in a block");
+            return InlinedBody { value, last_block: home, map };
+        }
         let before = self.reinsert_at(Extracted(list), cursor);
         InlinedBody { value, last_block: if single { before } else { last }, map }
     }

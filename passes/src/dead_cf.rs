@@ -10,7 +10,7 @@
 //! ```
 
 use crate::dce::is_root;
-use deburr_ir_core::{Block, CfList, Function, InstrKind, JumpKind, Node, NodeKind, User};
+use deburr_ir_core::{CfList, Function, InstrKind, JumpKind, Node, NodeKind, User};
 
 /// Removes dead control flow from a function.
 pub fn dead_cf(f: &mut Function) -> bool {
@@ -25,22 +25,23 @@ pub fn dead_cf(f: &mut Function) -> bool {
     changed
 }
 
-/// All nodes but blocks, outer before inner.
+/// All nodes but blocks, the last first and outer before inner: who pops them goes through the text in order, inner
+/// before outer. (What is joined to the block before it is then always short.)
 pub(crate) fn tree_nodes(f: &Function, list: CfList) -> Vec<Node> {
     let mut nodes = Vec::new();
-    let mut lists = vec![list];
-    while let Some(list) = lists.pop() {
-        for node in f.list_nodes(list) {
-            match f.node_kind(node) {
-                NodeKind::Block(_) => {}
-                NodeKind::If { .. } | NodeKind::Loop { .. } | NodeKind::Once { .. } => {
-                    nodes.push(node);
-                    lists.extend(f.child_lists(node));
-                }
-            }
+    let mut work = Vec::new();
+    push_nodes(f, list, &mut work);
+    while let Some(node) = work.pop() {
+        nodes.push(node);
+        for list in f.child_lists(node) {
+            push_nodes(f, list, &mut work);
         }
     }
     nodes
+}
+
+fn push_nodes(f: &Function, list: CfList, work: &mut Vec<Node>) {
+    work.extend(f.list_nodes(list).filter(|&n| !matches!(f.node_kind(n), NodeKind::Block(_))));
 }
 
 fn simplify(f: &mut Function, node: Node) -> bool {
@@ -91,10 +92,8 @@ fn simplify_loop(f: &mut Function, node: Node, body: CfList, continue_list: CfLi
     if f.phis(after).next().is_some() || f.preds(after).is_empty() {
         return false;
     }
-    let blocks: Vec<Block> = f.list_blocks(body).chain(f.list_blocks(continue_list)).collect();
-    let mut inside = rustc_hash::FxHashSet::default();
-    inside.extend(blocks.iter().copied());
-    let harmless = blocks.iter().all(|&block| {
+    let mut blocks = f.list_blocks(body).chain(f.list_blocks(continue_list));
+    let harmless = blocks.all(|block| {
         f.instrs(block).all(|instr| {
             let stays = match f.kind(instr) {
                 InstrKind::Jump => matches!(f.jump(instr), Some(JumpKind::Return | JumpKind::Halt)),
@@ -108,20 +107,28 @@ fn simplify_loop(f: &mut Function, node: Node, body: CfList, continue_list: CfLi
                 | InstrKind::Call
                 | InstrKind::ParallelCopy => is_root(f, instr),
             };
-            !stays && f.uses(instr.def()).all(|u| used_inside(f, &inside, u.user()))
+            !stays && f.uses(instr.def()).all(|u| used_inside(f, node, u.user()))
         })
     });
+    drop(blocks);
     if harmless {
         f.remove_node(node);
     }
     harmless
 }
 
-fn used_inside(f: &Function, inside: &rustc_hash::FxHashSet<Block>, user: User) -> bool {
-    match user {
-        User::Instr(i) => f.block_of(i).is_some_and(|b| inside.contains(&b)),
-        User::If(node) => inside.contains(&f.block_before(node)),
+fn used_inside(f: &Function, node: Node, user: User) -> bool {
+    let mut at = match user {
+        User::Instr(i) => f.block_of(i).and_then(|b| f.block_node(b)),
+        User::If(node) => Some(node),
+    };
+    while let Some(inner) = at {
+        if inner == node {
+            return true;
+        }
+        at = f.parent(inner);
     }
+    false
 }
 
 /// A jump at the end of a list that leads where the list's end leads anyway.

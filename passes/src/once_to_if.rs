@@ -19,15 +19,18 @@ const MAX_DEPTH: usize = 64;
 pub fn once_to_if(f: &mut Function) -> bool {
     let mut changed = false;
     let mut nodes = tree_nodes(f, f.body());
-    while let Some(node) = nodes.pop() {
-        if let NodeKind::Once { body } = f.node_kind(node)
-            && depth(f, node) < MAX_DEPTH
+    while let Some(once) = nodes.pop() {
+        let NodeKind::Once { body } = f.node_kind(once) else { continue };
+        let mut levels = depth(f, once) + height(f, body);
+        // From the last exit to the first: what follows an exit has none of its own by then.
+        let mut at = f.block_node(f.last_block(body));
+        while levels < MAX_DEPTH
+            && let Some(exit) = at.and_then(|at| last_exit(f, once, body, at))
         {
-            // From the last exit to the first: what follows an exit has none of its own by then.
-            while let Some(exit) = last_exit(f, node, body) {
-                convert(f, node, &exit);
-                changed = true;
-            }
+            at = f.prev_node(exit.node);
+            convert(f, once, &exit);
+            levels += 1;
+            changed = true;
         }
     }
     changed
@@ -35,6 +38,22 @@ pub fn once_to_if(f: &mut Function) -> bool {
 
 fn depth(f: &Function, node: Node) -> usize {
     std::iter::successors(f.parent(node), |&n| f.parent(n)).count()
+}
+
+/// How deep the nodes of a list nest, up to [`MAX_DEPTH`].
+fn height(f: &Function, list: CfList) -> usize {
+    let mut height = 0;
+    let mut lists = vec![(list, 0)];
+    while let Some((list, level)) = lists.pop() {
+        height = height.max(level);
+        if height >= MAX_DEPTH {
+            break;
+        }
+        for node in f.list_nodes(list) {
+            lists.extend(f.child_lists(node).into_iter().map(|l| (l, level + 1)));
+        }
+    }
+    height
 }
 
 /// An `if` of which one branch ends with `break`.
@@ -46,7 +65,8 @@ struct Exit {
     other: CfList,
 }
 
-fn last_exit(f: &Function, once: Node, body: CfList) -> Option<Exit> {
+/// The last exit of the body that stands before `at`.
+fn last_exit(f: &Function, once: Node, body: CfList, at: Node) -> Option<Exit> {
     let last = f.last_block(body);
     // The rest has to fall to the end, which must be reached.
     if f.block_jump(last).is_some() || !f.is_reachable(last) || !f.is_reachable(f.block_after(once))
@@ -54,8 +74,7 @@ fn last_exit(f: &Function, once: Node, body: CfList) -> Option<Exit> {
         return None;
     }
     let breaks = |list: CfList| f.block_jump(f.last_block(list)).map(|(_, jump)| jump);
-    let nodes: Vec<Node> = f.list_nodes(body).collect();
-    nodes.into_iter().rev().find_map(|node| {
+    std::iter::successors(Some(at), |&n| f.prev_node(n)).find_map(|node| {
         let NodeKind::If { then_list, else_list } = f.node_kind(node) else { return None };
         let (list, other) = match (breaks(then_list), breaks(else_list)) {
             (Some(JumpKind::Break), None) => (then_list, else_list),
