@@ -4,33 +4,27 @@
 
 use crate::pipeline::{RuleReport, RunError};
 use deburr_algebraic::{Options, RuleSet, Target, run as drive};
-use deburr_ir_core::Module;
+use deburr_ir_core::Function;
 
-/// Runs a group of rules over every function.
+/// Runs a group of rules over a function.
 pub(crate) fn run(
-    module: &mut Module,
+    f: &mut Function,
     rules: &RuleSet,
     target: &Target,
     group: &str,
     options: &Options,
     report: &mut RuleReport,
 ) -> Result<bool, RunError> {
-    let mut changed = false;
     if rules.group(group).is_none() {
         return Ok(false);
     }
-    for f in module.functions.iter_mut().filter(|f| f.has_body()) {
-        let done = drive(f, rules, group, target, options).map_err(RunError::Rules)?;
-        changed |= done.changed;
-        report.fired += done.fired;
-        report.folded += done.folded;
-        for (rule, n) in done.counts {
-            *report.counts.entry(rule).or_default() += n;
-        }
-        report.trace.extend(done.trace);
-        if let Some(cycle) = done.cycle {
-            report.cycles.push(cycle);
-        }
+    let done = drive(f, rules, group, target, options).map_err(RunError::Rules)?;
+    report.fired += done.fired;
+    report.folded += done.folded;
+    for (rule, n) in done.counts {
+        *report.counts.entry(rule).or_default() += n;
     }
-    Ok(changed)
+    report.trace.extend(done.trace);
+    report.cycles.extend(done.cycle);
+    Ok(done.changed)
 }

@@ -1,15 +1,15 @@
 //! `copy_prop`: users of a `mov` or `vecN` read its sources directly, through composed swizzles.
 //!
 //! An ALU operand takes components of any value, so it follows a `mov` always and a `vecN` where all the components
-//! it reads come from one value. Other users follow where the whole value is passed on unchanged. Any form but
-//! backend. Keeps the control flow. O(n).
+//! it reads come from one value. Other users follow where the whole value is passed on unchanged. A cast of a pointer to
+//! the type and modes that it has is a copy too. Any form but backend. Keeps the control flow. O(n).
 //!
 //! ```text
 //! 32x2 %2 = vec2 %0.y, %0.x
 //! 32 %3 = fadd %2.x, %2.y        32 %3 = fadd %0.y, %0.x
 //! ```
 
-use deburr_ir_core::{AluOp, Def, Function, Instr, InstrKind, Swizzle, User};
+use deburr_ir_core::{AluOp, Def, DerefKind, Function, Instr, InstrKind, Swizzle, User};
 
 /// Propagates copies in a function. The copies stay, unused, for `dce`.
 pub fn copy_prop(f: &mut Function) -> bool {
@@ -19,6 +19,9 @@ pub fn copy_prop(f: &mut Function) -> bool {
         let mut next = f.first_instr(block);
         while let Some(instr) = next {
             next = f.next_instr(instr);
+            if f.kind(instr) == InstrKind::Deref {
+                changed |= drop_casts(f, instr.def());
+            }
             if f.kind(instr) == InstrKind::Alu {
                 for n in 0..f.srcs(instr).len() {
                     changed |= follow(f, instr, n);
@@ -100,4 +103,28 @@ fn forward_whole(f: &mut Function, copy: Instr) -> bool {
         }
     }
     !others.is_empty()
+}
+
+/// A cast of a pointer to what it points to already is the pointer: users of such casts use `pointer`.
+pub(crate) fn drop_casts(f: &mut Function, pointer: Def) -> bool {
+    let Some(&from) = f.deref(pointer.instr()) else { return false };
+    let casts: Vec<Def> = f
+        .uses(pointer)
+        .filter_map(|u| match u.user() {
+            User::Instr(i) => f.deref(i).map(|to| (i, to)),
+            User::If(_) => None,
+        })
+        .filter(|(_, to)| {
+            to.kind == DerefKind::Cast
+                && (to.ty, to.modes, to.access) == (from.ty, from.modes, from.access)
+                && (to.stride == 0 || to.stride == from.stride)
+        })
+        .map(|(cast, _)| cast.def())
+        .collect();
+    let mut changed = false;
+    for cast in casts {
+        changed |= f.is_used(cast);
+        f.replace_all_uses(cast, pointer);
+    }
+    changed
 }

@@ -1,7 +1,6 @@
 //! `cse`: one of two equal computations is enough where the first is on every path to the second.
 //!
-//! Walks the control-flow tree with a scoped table: what stands in a list is seen by all that follows in it and by
-//! the lists inside. That is dominance, but for what a loop's or `once`'s inside passes on behind it. Merges ALU
+//! Walks the dominator tree with a scoped table: what stands in a block is seen by all blocks below it. Merges ALU
 //! operations (blind to the order of commutative operands), constants, derefs, reorderable intrinsics, and phis of one
 //! block. Flags of the survivor are the intersection, so that neither gains a licence or promise. Convergent
 //! operations stay. Any form. Keeps the control flow. O(n).
@@ -14,24 +13,25 @@
 
 use crate::mem;
 use deburr_ir_core::{
-    AluProps, Block, CfList, Convergent, Def, Function, Instr, InstrKind, InstrView,
-    IntrinsicFlags, NodeKind,
+    AluProps, Block, Convergent, Def, Dominance, Function, Instr, InstrKind, InstrView,
+    IntrinsicFlags,
 };
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
 /// Merges common subexpressions of a function.
 pub fn cse(f: &mut Function) -> bool {
+    let dominance = Dominance::new(f);
     let mut table = ScopedTable::default();
     let mut changed = false;
-    let mut work = vec![Step::Enter(f.body())];
+    let mut work = vec![Step::Enter(f.start_block())];
     while let Some(step) = work.pop() {
         match step {
             Step::Leave(mark) => table.leave(mark),
-            Step::Block(block) => changed |= visit(f, block, &mut table),
-            Step::Enter(list) => {
+            Step::Enter(block) => {
                 work.push(Step::Leave(table.mark()));
-                push_list(f, list, &mut work);
+                changed |= visit(f, block, &mut table);
+                work.extend(dominance.children(block).iter().rev().map(|&b| Step::Enter(b)));
             }
         }
     }
@@ -39,23 +39,8 @@ pub fn cse(f: &mut Function) -> bool {
 }
 
 enum Step {
-    Enter(CfList),
-    Block(Block),
+    Enter(Block),
     Leave(usize),
-}
-
-/// Pushes the nodes of a list so that they are popped in order.
-fn push_list(f: &Function, list: CfList, work: &mut Vec<Step>) {
-    let at = work.len();
-    for node in f.list_nodes(list) {
-        match f.node_kind(node) {
-            NodeKind::Block(block) => work.push(Step::Block(block)),
-            NodeKind::If { .. } | NodeKind::Loop { .. } | NodeKind::Once { .. } => {
-                work.extend(f.child_lists(node).into_iter().map(Step::Enter));
-            }
-        }
-    }
-    work[at..].reverse();
 }
 
 fn visit(f: &mut Function, block: Block, table: &mut ScopedTable) -> bool {

@@ -1,36 +1,53 @@
-//! `inline`: calls become the code of the function called, within a budget.
+//! `inline`: calls become the code of the function called, where that pays.
 //!
-//! Works bottom-up over the call graph, so that a body is inlined once it is final. A function is inlined where it is
-//! small ([`SMALL`] instructions) or called once, as long as the caller stays below [`BUDGET`] instructions; functions
-//! that nothing calls afterwards and no entry point names go. Needs `lower_returns` before. Logical form.
-//! O(instructions copied).
+//! Works bottom-up over the call graph, so that a body is inlined once it is final. A call goes
+//! - where it is the only one of its function: nothing grows;
+//! - where the module shrinks by it: the body is no longer than the call, or what it saves is (loads and stores through
+//!   pointer parameters, which keep a variable of the caller in memory; instructions on constant arguments);
+//! - where the growth is small ([`SMALL`] a call) and within [`Growth`], which a whole run of a pipeline shares;
+//! - where the source asks for it (function control `Inline`).
+//!
+//! `DontInline` is obeyed. Functions that nothing calls afterwards and no entry point names go. Early returns of what is
+//! inlined become structured flow first, in the copy alone (see `lower_returns`). Logical form.
+//! O(instructions copied + functions × instructions of their callers).
 //!
 //! ```text
 //! 32 %2 = call square(%1)        32 %2 = fmul %1, %1
 //! ```
 
-use crate::lower_returns::has_early_return;
-use crate::mem;
+use crate::inline_cost::{Callee, Site, Vars, module_size};
+use crate::{copy_prop, lower_returns, mem};
 use deburr_ir_core::{
     Builder, Cursor, Def, DerefKind, Func, Function, Instr, InstrView, Intrinsic, Modes, Module,
-    User, Var,
+    Type, TypeTable, User, Var,
 };
 use rustc_hash::FxHashMap;
 
-/// Instructions up to which a function is inlined wherever it is called.
-pub const SMALL: usize = 2_000;
-/// Instructions that a caller may grow to.
-pub const BUDGET: usize = 50_000;
+/// Instructions by which a call may grow when it becomes the body, where the module grows by that.
+pub const SMALL: i64 = 16;
+/// Instructions that a caller may grow to by bodies that are called more than once.
+pub const BUDGET: i64 = 50_000;
+/// The share of a module's size by which it may grow.
+const SHARE: i64 = 10;
+
+/// SPIR-V's function control bits.
+const CONTROL_INLINE: u32 = 1;
+const CONTROL_DONT_INLINE: u32 = 2;
+
+/// By how many instructions a module may still grow through inlining.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Growth {
+    /// What is left; not known before the first run has seen the module.
+    left: Option<i64>,
+}
 
 /// Inlines calls and removes functions that are no longer reached.
-pub fn inline(m: &mut Module) -> bool {
-    let mut times: FxHashMap<Func, usize> = FxHashMap::default();
-    for (_, callee) in m.functions.iter().flat_map(calls) {
-        *times.entry(callee).or_default() += 1;
-    }
-    let mut changed = false;
-    for caller in bottom_up(m) {
-        changed |= inline_into(m, caller, &times);
+pub fn inline(m: &mut Module, growth: &mut Growth) -> bool {
+    let left = growth.left.get_or_insert_with(|| (module_size(m) / SHARE).max(SMALL));
+    let mut changed = remove_unreached(m);
+    let Some(graph) = CallGraph::new(m) else { return changed };
+    for &callee in &graph.bottom_up {
+        changed |= inline_function(m, callee, &graph.sites[callee.index()], left);
     }
     changed | remove_unreached(m)
 }
@@ -47,73 +64,112 @@ fn calls(f: &Function) -> Vec<(Instr, Func)> {
         .collect()
 }
 
-/// Functions, callees before callers. Those on a cycle (which SPIR-V forbids) come in some order.
-fn bottom_up(m: &Module) -> Vec<Func> {
-    let callees: Vec<Vec<Func>> =
-        m.functions.iter().map(|f| calls(f).into_iter().map(|(_, c)| c).collect()).collect();
-    let mut order = Vec::new();
-    let mut state = vec![0usize; callees.len()];
-    let mut entered = vec![false; callees.len()];
-    for root in m.funcs() {
-        let mut stack = vec![root];
-        while let Some(&func) = stack.last() {
-            let n = func.index();
-            if std::mem::replace(&mut entered[n], true) && state[n] > callees[n].len() {
-                stack.pop();
-                continue;
-            }
-            match callees[n].get(state[n]) {
-                Some(&callee) => {
-                    state[n] += 1;
-                    if !entered[callee.index()] {
-                        stack.push(callee);
-                    }
-                }
-                None => {
-                    state[n] = callees[n].len() + 1;
-                    order.push(func);
-                    stack.pop();
-                }
-            }
-        }
-    }
-    order
+/// Who calls whom.
+struct CallGraph {
+    /// The calls of each function.
+    sites: Vec<Vec<Site>>,
+    /// Functions that are called, callees before callers. Those on a cycle (which SPIR-V forbids) or that call into one
+    /// are not among them.
+    bottom_up: Vec<Func>,
 }
 
-fn size(f: &Function) -> usize {
-    f.all_instrs().count()
+impl CallGraph {
+    /// `None` if nothing is called.
+    fn new(m: &Module) -> Option<CallGraph> {
+        let mut sites: Vec<Vec<Site>> = vec![Vec::new(); m.functions.len()];
+        let mut open = vec![0usize; m.functions.len()];
+        for caller in m.funcs() {
+            for (call, callee) in calls(&m[caller]) {
+                sites[callee.index()].push(Site { caller, call });
+                open[caller.index()] += 1;
+            }
+        }
+        if sites.iter().all(Vec::is_empty) {
+            return None;
+        }
+        let mut ready: Vec<Func> = m.funcs().filter(|f| open[f.index()] == 0).collect();
+        let mut bottom_up = Vec::new();
+        while let Some(func) = ready.pop() {
+            for site in &sites[func.index()] {
+                open[site.caller.index()] -= 1;
+                if open[site.caller.index()] == 0 {
+                    ready.push(site.caller);
+                }
+            }
+            if !sites[func.index()].is_empty() {
+                bottom_up.push(func);
+            }
+        }
+        Some(CallGraph { sites, bottom_up })
+    }
 }
 
-fn inline_into(m: &mut Module, caller: Func, times: &FxHashMap<Func, usize>) -> bool {
-    let mut grown = if m[caller].has_body() { size(&m[caller]) } else { return false };
-    let mut changed = false;
-    for (call, callee) in calls(&m[caller]) {
-        if callee == caller || !m[callee].has_body() || has_early_return(&m[callee]) {
-            continue;
-        }
-        if !lower_initialisers(m, callee) {
-            continue;
-        }
-        let n = size(&m[callee]);
-        let once = times.get(&callee) == Some(&1);
-        if n > SMALL && !once || grown + n > BUDGET {
-            continue;
-        }
-        grown += n;
-        // The callee steps aside while its body is copied.
-        let body = std::mem::replace(&mut m[callee], Function::declaration(""));
-        expand(&mut m[caller], call, &body);
-        m[callee] = body;
-        changed = true;
+/// Inlines a function where it pays.
+fn inline_function(m: &mut Module, func: Func, sites: &[Site], left: &mut i64) -> bool {
+    if !m[func].has_body() || m[func].control & CONTROL_DONT_INLINE != 0 {
+        return false;
     }
-    changed
+    if sites.iter().any(|site| m[site.caller].float_env != m[func].float_env) {
+        return false;
+    }
+    let chosen = choose(m, func, sites, left);
+    if chosen.is_empty() {
+        return false;
+    }
+    let bool_type = m.types.bool();
+    let Some(body) = prepared(&m[func], &m.types, bool_type) else { return false };
+    // From the last on: what stands behind a call moves when its block is split, and was moved already so.
+    for site in chosen.iter().rev() {
+        expand(&mut m[site.caller], site.call, &body);
+    }
+    true
+}
+
+/// The calls that become the body, and what that takes of the growth that is left.
+fn choose(m: &Module, func: Func, sites: &[Site], left: &mut i64) -> Vec<Site> {
+    let callee = Callee::new(&m[func]);
+    // A library module keeps everything: who calls it is not known.
+    let vanishes = !m.entry_points.is_empty() && m.entry_points.iter().all(|e| e.function != func);
+    if vanishes && sites.len() == 1 {
+        return sites.to_vec();
+    }
+    let mut vars: FxHashMap<Func, (Vars, i64)> = FxHashMap::default();
+    let growths: Vec<i64> = sites
+        .iter()
+        .map(|&site| {
+            let f = &m[site.caller];
+            let first = !vars.contains_key(&site.caller);
+            let (vars, size) =
+                vars.entry(site.caller).or_insert_with(|| (Vars::new(f), f.instr_count() as i64));
+            let growth = callee.growth(&m[func], f, vars, site, first);
+            *size += callee.size;
+            if *size > BUDGET { i64::MAX / 2 } else { growth }
+        })
+        .collect();
+    let largest = growths.iter().copied().max().unwrap_or(0);
+    let total = growths.iter().fold(0i64, |sum, &g| sum.saturating_add(g))
+        - if vanishes { callee.size } else { 0 };
+    let asked = m[func].control & CONTROL_INLINE != 0 && largest < BUDGET;
+    if total <= 0 || asked || largest <= SMALL && total <= *left {
+        *left -= total.max(0);
+        return sites.to_vec();
+    }
+    let free = |&(_, &growth): &(&Site, &i64)| growth <= 0;
+    sites.iter().zip(&growths).filter(free).map(|(&site, _)| site).collect()
+}
+
+/// A copy of a function whose code can stand in the place of a call; `None` where it can't.
+fn prepared(f: &Function, types: &TypeTable, bool_type: Type) -> Option<Function> {
+    let mut body = f.clone();
+    if lower_returns::has_early_return(&body) {
+        lower_returns::lower(&mut body, bool_type);
+    }
+    lower_initialisers(&mut body, types).then_some(body)
 }
 
 /// Turns the initialisers of locals that the function writes into stores at its start: a call initialises them anew each
 /// time, but a local of the caller is initialised once. Gives false if one is too large for that.
-fn lower_initialisers(m: &mut Module, func: Func) -> bool {
-    let Module { functions, types, .. } = m;
-    let f = &mut functions[func.index()];
+fn lower_initialisers(f: &mut Function, types: &TypeTable) -> bool {
     let written: Vec<usize> = (0..f.locals.len())
         .filter(|&slot| f.locals[slot].init.is_some() && is_written(f, Var::local(slot)))
         .collect();
@@ -164,6 +220,9 @@ fn is_written(f: &Function, var: Var) -> bool {
 fn expand(f: &mut Function, call: Instr, body: &Function) {
     let args: Vec<_> = f.srcs(call).iter().map(|s| s.def()).collect();
     let result = f.clone_body_into(Cursor::Before(call), body, &args);
+    for &arg in &args {
+        copy_prop::drop_casts(f, arg);
+    }
     if let Some(def) = f.def(call) {
         // A body that never comes to its end, or ends without a return, gives no value.
         let value = result.value.unwrap_or_else(|| {

@@ -12,21 +12,14 @@
 
 use crate::mem;
 use deburr_ir_core::{
-    Builder, Cursor, Def, DerefKind, Function, Index, Instr, Intrinsic, Module, TypeTable,
+    Builder, Cursor, Def, DerefKind, Function, Index, Instr, Intrinsic, TypeTable,
 };
 
-/// Splits the aggregate copies of every function.
-pub fn lower_copies(m: &mut Module) -> bool {
-    let Module { functions, types, .. } = m;
-    let mut changed = false;
-    for f in functions.iter_mut().filter(|f| f.has_body()) {
-        let copies: Vec<Instr> =
-            f.all_instrs().filter(|&i| f.intrinsic(i) == Some(Intrinsic::COPY_DEREF)).collect();
-        for copy in copies {
-            changed |= split(f, types, copy);
-        }
-    }
-    changed
+/// Splits the aggregate copies of a function.
+pub fn lower_copies(f: &mut Function, types: &TypeTable) -> bool {
+    let copies: Vec<Instr> =
+        f.all_instrs().filter(|&i| f.intrinsic(i) == Some(Intrinsic::COPY_DEREF)).collect();
+    copies.into_iter().fold(false, |changed, copy| split(f, types, copy) | changed)
 }
 
 fn split(f: &mut Function, types: &TypeTable, copy: Instr) -> bool {

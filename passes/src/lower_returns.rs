@@ -41,7 +41,8 @@ pub(crate) fn has_early_return(f: &Function) -> bool {
     returns(f).into_iter().any(|b| b != last)
 }
 
-fn lower(f: &mut Function, bool_type: Type) {
+/// Lowers the early returns of a function.
+pub(crate) fn lower(f: &mut Function, bool_type: Type) {
     let value = f.ret.clone().map(|ret| {
         let var = f.add_local(Variable::new("return_value", Modes::FUNCTION, ret.ty));
         (

@@ -1,5 +1,6 @@
 //! Pipelines: passes in order, with loops that run to their fixed point.
 
+use crate::inline::Growth;
 use crate::table::{Pass, Run, pass};
 use deburr_algebraic::{RuleSet, Target, TraceEntry};
 use deburr_ir_core::{Module, ValidationError, validate};
@@ -12,8 +13,11 @@ const MAX_ROUNDS: u32 = 64;
 const MAX_DEPTH: usize = 16;
 
 /// The default: what `deburr opt` runs.
-pub const DEFAULT: &str = "global_to_local,lower_returns,inline,lower_copies,\
-    loop(vars_to_ssa,copy_prop,remove_phis,once_to_if,dead_cf,constant_fold,algebraic,cse,dce,peephole_select),\
+///
+/// Dead values go before the control flow that made them, and before `cse` lets what follows a dead loop use its code.
+/// Inlining comes again behind the inner loop: functions are judged by what the passes leave of them.
+pub const DEFAULT: &str = "loop(inline,global_to_local,lower_copies,\
+    loop(vars_to_ssa,copy_prop,remove_phis,dce,once_to_if,dead_cf,constant_fold,algebraic,cse,dce,peephole_select)),\
     remove_dead_vars,dce";
 
 /// A sequence of passes.
@@ -151,6 +155,13 @@ pub struct Report {
     pub budget_stop: bool,
 }
 
+impl Report {
+    /// The pass that added most instructions; `None` if none added any.
+    pub fn largest_growth(&self) -> Option<&PassReport> {
+        self.passes.iter().filter(|p| p.delta > 0).max_by_key(|p| p.delta)
+    }
+}
+
 /// Called after each pass with its name, the module and whether it changed.
 pub type Observer<'a> = dyn FnMut(&'static str, &Module, bool) + 'a;
 
@@ -226,8 +237,10 @@ impl Pipeline {
         options: &Options,
         observer: &mut Observer<'_>,
     ) -> Result<Report, Error> {
+        let (report, growth, count) = (Report::default(), Growth::default(), count(module));
+        let settled = Vec::new();
         let mut runner =
-            Runner { module, rules, target, options, observer, report: Report::default() };
+            Runner { module, rules, target, options, observer, report, growth, count, settled };
         runner.steps(&self.steps)?;
         Ok(runner.report)
     }
@@ -244,6 +257,11 @@ struct Runner<'a, 'o> {
     options: &'a Options,
     observer: &'a mut Observer<'o>,
     report: Report,
+    growth: Growth,
+    /// Instructions in the module.
+    count: usize,
+    /// For each function: passes that have found nothing to do there since it last changed.
+    settled: Vec<Vec<&'static str>>,
 }
 
 impl Runner<'_, '_> {
@@ -270,17 +288,17 @@ impl Runner<'_, '_> {
         for round in 1..=self.options.max_rounds {
             self.report.rounds = self.report.rounds.max(round);
             for step in steps {
-                if self.step(step)? {
-                    changed = true;
-                    quiet = 0;
-                }
-                quiet += 1;
-                if quiet > steps.len() {
+                let did = self.step(step)?;
+                changed |= did;
+                quiet = match step {
+                    Step::Pass(_) | Step::Loop(_) if !did => quiet + 1,
+                    Step::Pass(_) => 0,
+                    // It has come to its fixed point itself.
+                    Step::Loop(_) => 1,
+                };
+                if quiet >= steps.len() {
                     return Ok(changed);
                 }
-            }
-            if quiet >= steps.len() && !changed {
-                return Ok(false);
             }
         }
         self.report.budget_stop = true;
@@ -288,35 +306,56 @@ impl Runner<'_, '_> {
     }
 
     fn pass(&mut self, pass: &'static Pass) -> Result<bool, Error> {
-        let before = count(self.module);
         let start = Instant::now();
         let changed = match pass.run {
             Run::Module(run) => run(self.module),
-            Run::Function(run) => {
-                let bodies = self.module.functions.iter_mut().filter(|f| f.has_body());
-                bodies.fold(false, |changed, f| run(f) | changed)
-            }
-            Run::Rules(group) => {
-                let Runner { module, rules, target, options, report, .. } = self;
-                crate::algebraic::run(
-                    module,
-                    rules,
-                    target,
-                    group,
-                    &options.rules,
-                    &mut report.rules,
-                )
-                .map_err(|kind| Error { pass: pass.name, kind })?
-            }
+            Run::Growing(run) => run(self.module, &mut self.growth),
+            Run::Function(_) | Run::Typed(_) | Run::Rules(_) => self.functions(pass)?,
         };
+        if changed && matches!(pass.run, Run::Module(_) | Run::Growing(_)) {
+            self.settled = vec![Vec::new(); self.module.functions.len()];
+        }
         let time = start.elapsed();
-        let delta = count(self.module) as i64 - before as i64;
+        let before = self.count;
+        if changed {
+            self.count = count(self.module);
+        }
+        let delta = self.count as i64 - before as i64;
         self.note(pass.name, time, delta, changed);
         if changed && self.options.validate {
             let invalid = |errors| Error { pass: pass.name, kind: RunError::Invalid(errors) };
             validate(self.module).map_err(invalid)?;
         }
         (self.observer)(pass.name, self.module, changed);
+        Ok(changed)
+    }
+
+    /// Runs a pass on the functions that changed since it last found nothing to do there.
+    fn functions(&mut self, pass: &'static Pass) -> Result<bool, Error> {
+        let Runner { module, rules, target, options, report, settled, .. } = self;
+        let Module { functions, types, .. } = &mut **module;
+        settled.resize(functions.len(), Vec::new());
+        let mut changed = false;
+        for (f, settled) in functions.iter_mut().zip(settled).filter(|(f, _)| f.has_body()) {
+            if settled.contains(&pass.name) {
+                continue;
+            }
+            let did = match pass.run {
+                Run::Function(run) => run(f),
+                Run::Typed(run) => run(f, types),
+                Run::Rules(group) => {
+                    let (rules, report) = (*rules, &mut report.rules);
+                    crate::algebraic::run(f, rules, target, group, &options.rules, report)
+                        .map_err(|kind| Error { pass: pass.name, kind })?
+                }
+                Run::Module(_) | Run::Growing(_) => false,
+            };
+            match did {
+                true => settled.clear(),
+                false => settled.push(pass.name),
+            }
+            changed |= did;
+        }
         Ok(changed)
     }
 

@@ -1,14 +1,19 @@
 //! The pass table: every pass with what it is for, and which must come before which.
 
-use deburr_ir_core::{Function, Module};
+use crate::inline::Growth;
+use deburr_ir_core::{Function, Module, TypeTable};
 
 /// How a pass is run.
 #[derive(Clone, Copy, Debug)]
 pub enum Run {
     /// On the module as a whole.
     Module(fn(&mut Module) -> bool),
+    /// On the module as a whole, which may grow by so much over a run of the pipeline.
+    Growing(fn(&mut Module, &mut Growth) -> bool),
     /// On each function with a body.
     Function(fn(&mut Function) -> bool),
+    /// On each function with a body, with the module's types.
+    Typed(fn(&mut Function, &TypeTable) -> bool),
     /// The rules of this group, through the rewrite driver.
     Rules(&'static str),
 }
@@ -42,20 +47,20 @@ pub static PASSES: &[Pass] = &[
     },
     Pass {
         name: "inline",
-        doc: "calls become the code of the function called, within a budget",
-        run: Run::Module(crate::inline::inline),
-        after: &[("lower_returns", "a body with early returns is not inlined")],
+        doc: "calls become the code of the function called, where that pays",
+        run: Run::Growing(crate::inline::inline),
+        after: &[],
     },
     Pass {
         name: "lower_copies",
         doc: "aggregate copies become loads and stores of their leaves",
-        run: Run::Module(crate::lower_copies::lower_copies),
+        run: Run::Typed(crate::lower_copies::lower_copies),
         after: &[("inline", "arguments passed through memory are copied at the call")],
     },
     Pass {
         name: "vars_to_ssa",
         doc: "local variables become values",
-        run: Run::Module(crate::vars_to_ssa::vars_to_ssa),
+        run: Run::Typed(crate::vars_to_ssa::vars_to_ssa),
         after: &[
             ("global_to_local", "only locals become values"),
             ("inline", "a local whose address is passed to a call stays in memory"),

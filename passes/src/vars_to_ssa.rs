@@ -17,20 +17,22 @@ use crate::mem;
 use crate::remove_phis::remove_trivial;
 use deburr_ir_core::{
     AluSrc, Block, Builder, Constant, Cursor, Def, DerefKind, Function, Index, Instr, InstrInit,
-    Intrinsic, Modes, Module, Shape, Type, TypeData, TypeTable, User, Var,
+    Intrinsic, Modes, Shape, Type, TypeData, TypeTable, User, Var,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One step from a variable to a leaf.
 type Path = Vec<u32>;
 
-/// Turns the locals of every function into values.
-pub fn vars_to_ssa(m: &mut Module) -> bool {
-    let Module { functions, types, .. } = m;
-    functions
-        .iter_mut()
-        .filter(|f| f.has_body())
-        .fold(false, |changed, f| promote(f, types) | changed)
+/// Turns the locals of a function into values.
+pub fn vars_to_ssa(f: &mut Function, types: &TypeTable) -> bool {
+    let mut accesses = collect(f, types);
+    accesses.choose();
+    accesses.drop_unknown_initialisers(f, types);
+    if !accesses.leaves.iter().any(|l| l.promoted) {
+        return false;
+    }
+    Renamer::new(&accesses).run(f, types)
 }
 
 /// What the derefs of one function's locals say.
@@ -49,16 +51,6 @@ struct Leaf {
     path: Path,
     shape: Shape,
     promoted: bool,
-}
-
-fn promote(f: &mut Function, types: &TypeTable) -> bool {
-    let mut accesses = collect(f, types);
-    accesses.choose();
-    accesses.drop_unknown_initialisers(f, types);
-    if !accesses.leaves.iter().any(|l| l.promoted) {
-        return false;
-    }
-    Renamer::new(&accesses).run(f, types)
 }
 
 /// The variable and the constant path of a deref chain; the flag says that the path ends early, at a step that is not

@@ -65,6 +65,16 @@ fn each_pass_keeps_meaning() {
     }
 }
 
+/// What calls mean stays where they stay: other passes see pointers that are lent, and what is called with them.
+#[test]
+fn passes_around_calls_keep_meaning() {
+    let n = cases(20_000.0, 60.0);
+    let without = DEFAULT.replace("inline,", "");
+    assert_ne!(without, DEFAULT);
+    differential(&without, 2_000_000..2_000_000 + n);
+    differential(&format!("lower_returns,{without}"), 3_000_000..3_000_000 + n);
+}
+
 #[test]
 fn the_default_pipeline_keeps_meaning() {
     let n = cases(100_000.0, 150.0);

@@ -136,7 +136,7 @@ impl Maker<'_> {
     pub(super) fn call(&mut self) {
         let func = *self.rng.pick(self.helpers);
         // Helpers branch on what they are given.
-        let args = [self.known_word(), self.known_word()];
+        let args = [self.known_word(), self.known_word(), self.pair()];
         let word = Shape::new(1, 32).expect("a word");
         let def = self.build(|b| b.call(func, word, &args).def());
         self.add(def, true);

@@ -94,9 +94,8 @@ impl Maker<'_> {
                 })
             }
             2 => {
-                let pair = self.pair();
+                let p = self.pair();
                 self.build(|b| {
-                    let p = b.deref_var(pair, Modes::FUNCTION, types.pair);
                     let first = b.deref_step(DerefKind::Struct(0), p, None, types.word);
                     let before = b.load_deref(1, 32, first, &[]);
                     b.store_deref(first, value, &[(Index::WRITE_MASK, 1)]);
@@ -106,10 +105,8 @@ impl Maker<'_> {
             3 => self.component_of_pair(value),
             4 => self.masked_store(),
             5 => {
-                let (to, from) = (self.locals[2], self.locals[3]);
+                let (to, from) = (self.pair(), self.pair());
                 self.build(|b| {
-                    let to = b.deref_var(to, Modes::FUNCTION, types.pair);
-                    let from = b.deref_var(from, Modes::FUNCTION, types.pair);
                     b.intrinsic_with(Intrinsic::COPY_DEREF, Shape::NONE, &[to, from], &[]);
                     let second = b.deref_step(DerefKind::Struct(1), to, None, types.vector);
                     b.load_deref(3, 32, second, &[])
@@ -120,16 +117,22 @@ impl Maker<'_> {
         self.add(loaded, true);
     }
 
-    fn pair(&mut self) -> Var {
-        self.locals[2 + self.rng.below(2)]
+    /// A pointer to a pair: a local, or what a helper's caller lends it.
+    pub(super) fn pair(&mut self) -> Def {
+        if let Some(lent) = self.lent
+            && self.rng.one_in(3)
+        {
+            return lent;
+        }
+        let (var, ty) = (self.locals[2 + self.rng.below(2)], self.types.pair);
+        self.build(|b| b.deref_var(var, Modes::FUNCTION, ty))
     }
 
     /// Stores a component of a vector through a pointer to it, and loads the vector.
     fn component_of_pair(&mut self, value: Def) -> Def {
-        let (pair, types) = (self.pair(), self.types);
+        let (p, types) = (self.pair(), self.types);
         let comp = self.rng.below(3) as u32;
         self.build(|b| {
-            let p = b.deref_var(pair, Modes::FUNCTION, types.pair);
             let second = b.deref_step(DerefKind::Struct(1), p, None, types.vector);
             let index = b.imm_u32(comp);
             let part = b.deref_step(DerefKind::Array, second, Some(index), types.word);
@@ -142,10 +145,9 @@ impl Maker<'_> {
     fn masked_store(&mut self) -> Def {
         let parts = [(); 3].map(|()| self.word(true));
         let mask = 1 + self.rng.below(7) as u32;
-        let (pair, types) = (self.pair(), self.types);
+        let (p, types) = (self.pair(), self.types);
         self.build(|b| {
             let vector = b.vec(&parts);
-            let p = b.deref_var(pair, Modes::FUNCTION, types.pair);
             let second = b.deref_step(DerefKind::Struct(1), p, None, types.vector);
             b.store_deref(second, vector, &[(Index::WRITE_MASK, mask)]);
             b.load_deref(3, 32, second, &[])

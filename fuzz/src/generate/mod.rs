@@ -146,7 +146,8 @@ pub fn program(seed: u64, options: &Options) -> Module {
     let mut rng = Rng::new(seed);
     let mut helpers = Vec::new();
     for n in 0..rng.below(3) {
-        let f = Maker::new(&mut rng, options, types, &[], grown).helper(n);
+        // A helper calls those before it.
+        let f = Maker::new(&mut rng, options, types, &helpers, grown).helper(n);
         helpers.push(m.add_function(f));
     }
     let vars = Vars { input, output, counters, id, shared, array, scratch };
@@ -187,6 +188,8 @@ pub(crate) struct Types {
     words: Type,
     block: Type,
     pair: Type,
+    /// A pointer to a pair in memory of the function.
+    pair_pointer: Type,
     vector: Type,
     /// Four words, in memory of the function.
     row: Type,
@@ -221,7 +224,12 @@ impl Types {
             len: ArrayLen::Const(memory::ROW),
             stride: 0,
         });
-        Types { word, words, block, pair, vector, row }
+        let pair_pointer = m.types.intern(TypeData::Pointer {
+            modes: Modes::FUNCTION,
+            pointee: Some(pair),
+            stride: 0,
+        });
+        Types { word, words, block, pair, pair_pointer, vector, row }
     }
 }
 
@@ -255,6 +263,8 @@ struct Maker<'a> {
     budget: i64,
     /// Locals: two words, two pairs and an array.
     locals: Vec<Var>,
+    /// A helper's parameter that points to a pair of its caller.
+    lent: Option<Def>,
     /// Whether it grows from what passes look for.
     grown: bool,
     /// Opcodes and widths still to be used.
@@ -285,6 +295,7 @@ impl<'a> Maker<'a> {
             pool: Vec::new(),
             budget,
             locals: Vec::new(),
+            lent: None,
             grown,
             due: Vec::new(),
             inputs: Vec::new(),
@@ -313,11 +324,15 @@ impl<'a> Maker<'a> {
         self.pool.push(Value { def, bits, comps, depends, may });
     }
 
-    /// A helper: two words in, a word out, with an early return.
+    /// A helper: two words and a pointer to a pair in, a word out, with an early return.
     fn helper(mut self, n: usize) -> Function {
         self.f.name = format!("helper{n}");
         let param = |name: &str, ty| Param { name: name.into(), ty, comps: 1, bits: 32 };
-        self.f.params = vec![param("a", self.types.word), param("b", self.types.word)];
+        self.f.params = vec![
+            param("a", self.types.word),
+            param("b", self.types.word),
+            param("pair", self.types.pair_pointer),
+        ];
         self.f.ret = Some(param("", self.types.word));
         self.budget /= 4;
         for i in 0..2 {
@@ -326,6 +341,11 @@ impl<'a> Maker<'a> {
                 self.build(|b| b.load_param(word.comps(), word.bits(), &[(Index::PARAM_IDX, i)]));
             self.add_free(value, true, Freedom::default());
         }
+        let pair = self.types.pair;
+        self.lent = Some(self.build(|b| {
+            let pointer = b.load_param(1, 32, &[(Index::PARAM_IDX, 2)]);
+            b.deref_cast(pointer, Modes::FUNCTION, pair, 0)
+        }));
         self.make_locals();
         self.statements(1);
         if self.grown && self.rng.one_in(2) {
