@@ -45,9 +45,9 @@ pub struct Growth {
 pub fn inline(m: &mut Module, growth: &mut Growth) -> bool {
     let left = growth.left.get_or_insert_with(|| (module_size(m) / SHARE).max(SMALL));
     let mut changed = remove_unreached(m);
-    let Some(graph) = CallGraph::new(m) else { return changed };
-    for &callee in &graph.bottom_up {
-        changed |= inline_function(m, callee, &graph.sites[callee.index()], left);
+    let Some(mut graph) = CallGraph::new(m) else { return changed };
+    for callee in std::mem::take(&mut graph.bottom_up) {
+        changed |= inline_function(m, callee, &mut graph, left);
     }
     changed | remove_unreached(m)
 }
@@ -68,6 +68,8 @@ fn calls(f: &Function) -> Vec<(Instr, Func)> {
 struct CallGraph {
     /// The calls of each function.
     sites: Vec<Vec<Site>>,
+    /// Instructions of each function, about.
+    sizes: Vec<i64>,
     /// Functions that are called, callees before callers. Those on a cycle (which SPIR-V forbids) or that call into one
     /// are not among them.
     bottom_up: Vec<Func>,
@@ -100,19 +102,21 @@ impl CallGraph {
                 bottom_up.push(func);
             }
         }
-        Some(CallGraph { sites, bottom_up })
+        let sizes = m.functions.iter().map(|f| f.instr_count() as i64).collect();
+        Some(CallGraph { sites, sizes, bottom_up })
     }
 }
 
 /// Inlines a function where it pays.
-fn inline_function(m: &mut Module, func: Func, sites: &[Site], left: &mut i64) -> bool {
+fn inline_function(m: &mut Module, func: Func, graph: &mut CallGraph, left: &mut i64) -> bool {
+    let sites = &graph.sites[func.index()];
     if !m[func].has_body() || m[func].control & CONTROL_DONT_INLINE != 0 {
         return false;
     }
     if sites.iter().any(|site| m[site.caller].float_env != m[func].float_env) {
         return false;
     }
-    let chosen = choose(m, func, sites, left);
+    let chosen = choose(m, func, sites, &graph.sizes, left);
     if chosen.is_empty() {
         return false;
     }
@@ -121,29 +125,34 @@ fn inline_function(m: &mut Module, func: Func, sites: &[Site], left: &mut i64) -
     // From the last on: what stands behind a call moves when its block is split, and was moved already so.
     for site in chosen.iter().rev() {
         expand(&mut m[site.caller], site.call, &body);
+        graph.sizes[site.caller.index()] += graph.sizes[func.index()];
     }
     true
 }
 
 /// The calls that become the body, and what that takes of the growth that is left.
-fn choose(m: &Module, func: Func, sites: &[Site], left: &mut i64) -> Vec<Site> {
+fn choose(m: &Module, func: Func, sites: &[Site], sizes: &[i64], left: &mut i64) -> Vec<Site> {
     let callee = Callee::new(&m[func]);
     // A library module keeps everything: who calls it is not known.
     let vanishes = !m.entry_points.is_empty() && m.entry_points.iter().all(|e| e.function != func);
     if vanishes && sites.len() == 1 {
         return sites.to_vec();
     }
-    let mut vars: FxHashMap<Func, (Vars, i64)> = FxHashMap::default();
+    let mut seen: FxHashMap<Func, (Vars, i64)> = FxHashMap::default();
     let growths: Vec<i64> = sites
         .iter()
         .map(|&site| {
             let f = &m[site.caller];
-            let first = !vars.contains_key(&site.caller);
-            let (vars, size) =
-                vars.entry(site.caller).or_insert_with(|| (Vars::new(f), f.instr_count() as i64));
-            let growth = callee.growth(&m[func], f, vars, site, first);
-            *size += callee.size;
-            if *size > BUDGET { i64::MAX / 2 } else { growth }
+            let first = !seen.contains_key(&site.caller);
+            let (vars, size) = seen.entry(site.caller).or_insert_with(|| {
+                let vars = if callee.has_pointers() { Vars::new(f) } else { Vars::default() };
+                (vars, sizes[site.caller.index()])
+            });
+            *size += sizes[func.index()];
+            match *size > BUDGET {
+                true => i64::MAX / 2,
+                false => callee.growth(&m[func], f, vars, site, first),
+            }
         })
         .collect();
     let largest = growths.iter().copied().max().unwrap_or(0);

@@ -54,6 +54,11 @@ impl Callee {
         Callee { size: written(f), through, shared: shared(f), early_returns }
     }
 
+    /// Whether variables of the caller are accessed through a parameter.
+    pub fn has_pointers(&self) -> bool {
+        self.through.iter().any(Option::is_some)
+    }
+
     /// Instructions by which the caller grows if the call becomes the body; negative where it shrinks. `first` says that
     /// it is the first copy in this caller.
     pub fn growth(
@@ -104,6 +109,7 @@ impl Default for Accesses {
 }
 
 /// What is done through each local variable of a function.
+#[derive(Default)]
 pub(crate) struct Vars(FxHashMap<Var, Accesses>);
 
 impl Vars {

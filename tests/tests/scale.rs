@@ -2,7 +2,6 @@
 //! than sixty-four times as long.
 
 use deburr_algebraic::Target;
-use deburr_ir_core::Module;
 use deburr_passes::{DEFAULT, Options, Pipeline};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -151,7 +150,7 @@ fn functions(n: usize) -> String {
 
 /// Time of the default pipeline.
 fn time(source: &str) -> Duration {
-    let module: Module = source.parse().unwrap_or_else(|e| panic!("{}", e[0]));
+    let module = deburr_ir_core::parse(source).unwrap_or_else(|e| panic!("{}", e[0]));
     let pipeline = Pipeline::parse(DEFAULT).expect("the default pipeline parses");
     let mut options = Options::default();
     options.validate = false;
