@@ -148,6 +148,13 @@ fn functions(n: usize) -> String {
     module(&heads, "", &code) + &bodies
 }
 
+/// Time that this thread has run, where the system tells: other processes do not count then. Else the time of day.
+fn clock(start: Instant) -> Duration {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = told.and_then(|text| text.split(' ').next()?.parse().ok());
+    nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
+}
+
 /// Time of the default pipeline.
 fn time(source: &str) -> Duration {
     let module = deburr_ir_core::parse(source).unwrap_or_else(|e| panic!("{}", e[0]));
@@ -157,9 +164,10 @@ fn time(source: &str) -> Duration {
     let run = || {
         let mut module = module.clone();
         let start = Instant::now();
+        let from = clock(start);
         let rules = deburr_ruleset::rules();
         let report = pipeline.run(&mut module, rules, &Target::generic("test"), &options);
-        let time = start.elapsed();
+        let time = clock(start) - from;
         assert!(!report.expect("passes don't fail").budget_stop);
         time
     };
