@@ -332,51 +332,6 @@ fn options_of_opt_tell_what_they_say() {
     text(&["--check", "--float", "strict", "--no-validate"]);
 }
 
-/// A function that asks to be inlined, called three times.
-const LARGER: &str = r#"deburr_ir 1
-shader compute "main" entry(main) LocalSize(1, 1, 1)
-decl_type Words = struct(Block) { [u32; *, stride=4] data (offset=0), }
-decl_var ssbo Words &out (0, 0)
-decl_function main()
-decl_function power(u32 x) -> u32 control(0x1)
-impl main {
-  block b0:
-    32 %k0 = load_const (0)
-    32 %po = deref_var &out
-    32 %pod = deref_struct &(%po).0
-    32 %a = deref_array &(%pod)[%k0]
-    32 %x = @load_deref %a
-    32 %r = call power(%x)
-    32 %s = call power(%r)
-    32 %t = call power(%s)
-    @store_deref %a, %t (write_mask=x)
-}
-impl power {
-  block b0:
-    32 %x = @load_param (param_idx=0)
-    32 %a = imul %x, %x
-    32 %b = imul %a, %a
-    32 %c = imul %b, %b
-    32 %d = imul %c, %x
-    return %d
-}
-"#;
-
-#[test]
-fn a_larger_output_names_the_pass_that_paid() {
-    let f = Folder::new();
-    f.write("larger.nir", LARGER);
-    f.run(&["opt", "larger.nir", "--passes", "none", "-o", "in.spv", "-q"]).ends(0);
-    let text = |passes: &str| {
-        f.run(&["opt", "in.spv", "--passes", passes, "--stats", "-o", "out.spv"]).ends(0).text()
-    };
-    assert!(text("inline").contains("larger than the input: `inline` added"));
-    assert!(!text("none").contains("larger") && text("none").contains("not inlined: 3"));
-    let args = ["opt", "in.spv", "--passes", "inline", "--json", "-o", "out.spv"];
-    let lines = json_lines(&f, &args, 0, &["paid_by", "declined"]);
-    assert!(lines[0].contains("\"paid_by\":\"inline\""), "{}", lines[0]);
-}
-
 #[test]
 fn own_rules_are_tried_first() {
     let f = Folder::new();

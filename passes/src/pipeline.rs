@@ -155,13 +155,6 @@ pub struct Report {
     pub budget_stop: bool,
 }
 
-impl Report {
-    /// The pass that added most instructions; `None` if none added any.
-    pub fn largest_growth(&self) -> Option<&PassReport> {
-        self.passes.iter().filter(|p| p.delta > 0).max_by_key(|p| p.delta)
-    }
-}
-
 /// Called after each pass with its name, the module and whether it changed.
 pub type Observer<'a> = dyn FnMut(&'static str, &Module, bool) + 'a;
 
