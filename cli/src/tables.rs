@@ -188,8 +188,8 @@ fn pass_entries() -> Vec<Entry> {
     let entry = |pass: &'static deburr_passes::Pass| {
         // One file a pass; the groups of rules share the one that runs them.
         let (file, group) = match pass.run {
-            Run::Module(_) => (pass.name, "module"),
-            Run::Function(_) => (pass.name, "function"),
+            Run::Module(_) | Run::Growing(_) => (pass.name, "module"),
+            Run::Function(_) | Run::Typed(_) => (pass.name, "function"),
             Run::Rules(_) => ("algebraic", "rules"),
         };
         Entry {
