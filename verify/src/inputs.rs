@@ -5,6 +5,7 @@ use deburr_algebraic::interp::expr::{Out, Value};
 use deburr_algebraic::interp::term::{Inputs, Terms};
 use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::model::{NodeKind, Rule, VarKind};
+use smallvec::SmallVec;
 
 /// A small generator of numbers (SplitMix64): the points of a rule are the same in every run.
 struct Rng(u64);
@@ -25,6 +26,17 @@ impl Rng {
 
 fn mask(bits: u8) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}
+
+/// The components of all inputs, one after the other.
+pub(crate) type Scalars = SmallVec<[u64; 8]>;
+
+/// A point at which a rule is tried.
+pub(crate) enum Point {
+    /// Plain values.
+    Bits(Scalars),
+    /// One of them is poison.
+    Poisoned(Vec<Out>),
 }
 
 /// One scalar to be chosen.
@@ -106,25 +118,38 @@ impl Source {
         self.exhaustive
     }
 
+    /// How many points there will be, about.
+    pub(crate) fn expected(&self) -> u64 {
+        match self.exhaustive {
+            true => 1 << self.scalars.iter().map(|s| u32::from(s.bits)).sum::<u32>().min(63),
+            false => self.wanted,
+        }
+    }
+
     /// The next point, given how many were of use so far.
-    pub(crate) fn next(&mut self, satisfied: u64) -> Option<Inputs> {
+    pub(crate) fn next(&mut self, satisfied: u64) -> Option<Point> {
         let values = match self.exhaustive {
             true => self.all(),
             false => self.some(satisfied),
         };
-        let values =
-            values.map(|v| v.into_iter().map(Out::Bits).collect()).or_else(|| self.poisoned())?;
-        Some(self.inputs(values))
+        values.map(Point::Bits).or_else(|| self.poisoned().map(Point::Poisoned))
     }
 
-    fn inputs(&self, values: Vec<Out>) -> Inputs {
-        let mut rest = values.into_iter();
+    /// The values of the variables at a point.
+    pub(crate) fn inputs(&self, point: Point) -> Inputs {
+        let mut bits = SmallVec::new();
+        let mut poisoned = Vec::new();
+        match point {
+            Point::Bits(values) => bits = values,
+            Point::Poisoned(values) => poisoned = values,
+        }
+        let mut rest = bits.into_iter().map(Out::Bits).chain(poisoned);
         self.shapes.iter().map(|n| rest.by_ref().take(*n).collect::<Value>()).collect()
     }
 
-    fn all(&mut self) -> Option<Vec<u64>> {
+    fn all(&mut self) -> Option<Scalars> {
         let mut rest = self.step;
-        let mut out = Vec::new();
+        let mut out = Scalars::new();
         for s in &self.scalars {
             out.push(rest & mask(s.bits));
             rest = if s.bits >= 64 { 0 } else { rest >> s.bits };
@@ -136,10 +161,10 @@ impl Source {
         Some(out)
     }
 
-    fn some(&mut self, satisfied: u64) -> Option<Vec<u64>> {
+    fn some(&mut self, satisfied: u64) -> Option<Scalars> {
         if self.product {
             let mut rest = self.step as usize;
-            let mut out = Vec::new();
+            let mut out = Scalars::new();
             for s in &self.scalars {
                 out.push(s.edges[rest % s.edges.len()]);
                 rest /= s.edges.len();
@@ -154,7 +179,7 @@ impl Source {
         if satisfied >= self.wanted || self.tries > (64 * self.wanted).max(MIN_TRIES) {
             return None;
         }
-        let mut out: Vec<u64> = Vec::new();
+        let mut out = Scalars::new();
         // Early points are simple, so that what refutes a rule is.
         let reach = 3 + self.tries as usize / 4;
         for i in 0..self.scalars.len() {

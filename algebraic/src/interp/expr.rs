@@ -5,7 +5,7 @@
 //! values of it (fewer than there are: what is left out makes a rule look worse), and a replacement stays a wildcard
 //! (more than there are: likewise).
 
-use deburr_ir_core::fold::{Cx, FloatEnv, prim};
+use deburr_ir_core::fold::{Cx, Denorm, FloatEnv, Rounding, prim};
 use deburr_rulegen::expr::{
     Base, BinaryOp, Const, Expr, ExprKind, Prim, Reduction, Ty, UnaryOp, Width,
 };
@@ -71,12 +71,76 @@ pub enum Side {
     After,
 }
 
+/// What each arithmetic step of an operation may do to its result. An operation of several steps (the product and the sum
+/// of a split `fmad`) is as free in each as separate instructions are.
+#[derive(Clone, Debug)]
+pub struct Freedom {
+    /// Roundings, the folder's first.
+    pub roundings: SmallVec<[Rounding; 2]>,
+    /// Denormal results: kept, flushed, or either.
+    pub denorm: Denorm,
+}
+
+impl Freedom {
+    /// The forms that a result may take.
+    pub(super) fn forms(&self, w: u32, v: u64) -> SmallVec<[u64; 2]> {
+        match (self.denorm, flushed(w, v)) {
+            (Denorm::Flush, flushed) => smallvec![flushed],
+            (Denorm::Any, flushed) if flushed != v => smallvec![v, flushed],
+            _ => smallvec![v],
+        }
+    }
+}
+
+/// A zero of the same sign for a denormal.
+pub(super) fn flushed(w: u32, v: u64) -> u64 {
+    let denormal = matches!(w, 16 | 32 | 64) && !prim::is_normal(w, v) && prim::is_finite(w, v);
+    if denormal { v & 1 << (w - 1) } else { v }
+}
+
+/// Whether an expression is one step of float arithmetic: rounded, and flushed where results are.
+fn is_step(e: &Expr) -> bool {
+    if e.ty.base != Base::Float {
+        return false;
+    }
+    match &e.kind {
+        ExprKind::Binary(..) => true,
+        ExprKind::Cast(a) => a.ty.base != Base::Bool,
+        ExprKind::Call(p, _) => !matches!(p, Prim::CopySign | Prim::Abs | Prim::FromBits),
+        _ => false,
+    }
+}
+
+/// Whether a step's two operands are one variable: an instruction doesn't flush one value in two ways.
+fn is_squared(e: &Expr) -> bool {
+    let ExprKind::Binary(_, a, b) = &e.kind else { return false };
+    match (&a.kind, &b.kind) {
+        (ExprKind::Var { id: x, .. }, ExprKind::Var { id: y, .. }) => x == y,
+        _ => false,
+    }
+}
+
+/// Steps of float arithmetic in an expression, all components counted.
+pub fn steps(e: &Expr) -> u32 {
+    let mut total = 0;
+    e.walk(&mut |e| match &e.kind {
+        ExprKind::Reduce(Reduction::Sum, a) if a.ty.base == Base::Float => {
+            total += u32::from(a.ty.comps.max(1)) - 1;
+        }
+        _ if is_step(e) => total += u32::from(e.ty.comps.max(1)),
+        _ => {}
+    });
+    total
+}
+
 /// An evaluation of one expression.
 pub struct Evaluator<'c> {
     /// Choices of this run.
     pub choices: &'c mut Choices,
     /// Float environment, without `any`.
     pub env: FloatEnv,
+    /// What steps may do beyond the environment, which then keeps denormals.
+    pub freedom: Option<&'c Freedom>,
     /// What `BITS` stands for.
     pub width: u8,
     /// Which side it belongs to.
@@ -227,23 +291,92 @@ impl Evaluator<'_> {
                 Out::Any => [0, mask(w), 1, 1 << (w - 1)][self.choices.pick(4)],
             });
         }
+        let to = self.w(e.ty);
+        if let Some(freedom) = self.freedom.filter(|_| is_step(e) && !self.is_move(e, operands)) {
+            let widths: SmallVec<[u32; 3]> = operands
+                .iter()
+                .map(|(_, ty)| if ty.base == Base::Float { self.w(*ty) } else { 0 })
+                .collect();
+            let alike = is_squared(e);
+            return self.step(freedom, to, (&bits, &widths, alike), |me, cx, bits| {
+                me.compute(cx, e, operands, bits)
+            });
+        }
         let mut cx = self.cx();
+        let result = self.compute(&mut cx, e, operands, &bits);
+        if cx.free && matches!(e.kind, ExprKind::FloatToInt { .. }) {
+            return Out::Any;
+        }
+        match cx.nan && e.ty.base == Base::Float && prim::is_nan(to, result) {
+            true => Out::AnyNan,
+            false => Out::Bits(result),
+        }
+    }
+
+    /// Whether it converts to the size that its operand has: a move (semantics 23).
+    fn is_move(&self, e: &Expr, operands: &[(Out, Ty)]) -> bool {
+        let same = |from: Ty| from.base == Base::Float && self.w(from) == self.w(e.ty);
+        matches!(e.kind, ExprKind::Cast(_)) && operands.iter().any(|o| same(o.1))
+    }
+
+    /// One of the results that a step may have, given its operands, their widths (0 where an operand is no float) and
+    /// whether they are one value. Each of them may be flushed where results may.
+    fn step(
+        &mut self,
+        freedom: &Freedom,
+        w: u32,
+        (operands, widths, alike): (&[u64], &[u32], bool),
+        compute: impl Fn(&Self, &mut Cx, &[u64]) -> u64,
+    ) -> Out {
+        let may_flush = |i: &usize| {
+            freedom.denorm != Denorm::Keep && flushed(widths[*i], operands[*i]) != operands[*i]
+        };
+        let mut denormal: SmallVec<[usize; 3]> = (0..operands.len()).filter(may_flush).collect();
+        if alike {
+            denormal.truncate(1);
+        }
+        let mut found: SmallVec<[Out; 4]> = SmallVec::new();
+        for subset in 0..1usize << denormal.len() {
+            let mut operands: SmallVec<[u64; 3]> = SmallVec::from_slice(operands);
+            for (i, v) in operands.iter_mut().enumerate() {
+                let k = if alike { Some(0) } else { denormal.iter().position(|d| *d == i) };
+                if k.is_some_and(|k| subset >> k & 1 != 0) {
+                    *v = flushed(widths[i], *v);
+                }
+            }
+            for rounding in &freedom.roundings {
+                let env = FloatEnv::uniform(Denorm::Keep, *rounding);
+                let mut cx = Cx { env, free: false, nan: false };
+                let result = compute(self, &mut cx, &operands);
+                let nan = cx.nan && prim::is_nan(w, result);
+                let forms = if nan { smallvec![result] } else { freedom.forms(w, result) };
+                for form in forms {
+                    let out = if nan { Out::AnyNan } else { Out::Bits(form) };
+                    if !found.contains(&out) {
+                        found.push(out);
+                    }
+                }
+            }
+        }
+        found[self.choices.pick(found.len())]
+    }
+
+    /// The bits that one operator gives.
+    fn compute(&self, cx: &mut Cx, e: &Expr, operands: &[(Out, Ty)], bits: &[u64]) -> u64 {
         let w = operands.first().map_or(32, |o| self.w(o.1));
-        let result = match &e.kind {
+        match &e.kind {
             ExprKind::Unary(op, _) => match (op, e.ty.base) {
                 (UnaryOp::Neg, Base::Float) => prim::fneg(w, bits[0]),
                 (UnaryOp::Neg, _) => prim::ineg(w, bits[0]),
                 (UnaryOp::Not, _) => prim::inot(w, bits[0]),
             },
-            ExprKind::Binary(op, ..) => {
-                binary(&mut cx, *op, operands[0].1.base, w, bits[0], bits[1])
-            }
+            ExprKind::Binary(op, ..) => binary(cx, *op, operands[0].1.base, w, bits[0], bits[1]),
             ExprKind::Cast(_) => {
                 let to = self.w(e.ty);
                 match (operands[0].1.base, e.ty.base) {
-                    (Base::Float, Base::Float) => prim::f2f(&mut cx, w, to, bits[0]),
-                    (Base::Int, Base::Float) => prim::i2f(&mut cx, w, to, bits[0]),
-                    (_, Base::Float) => prim::u2f(&mut cx, w, to, bits[0]),
+                    (Base::Float, Base::Float) => prim::f2f(cx, w, to, bits[0]),
+                    (Base::Int, Base::Float) => prim::i2f(cx, w, to, bits[0]),
+                    (_, Base::Float) => prim::u2f(cx, w, to, bits[0]),
                     (Base::Int, _) => prim::sext(w, bits[0]) & mask(to),
                     _ => bits[0] & mask(to),
                 }
@@ -251,22 +384,14 @@ impl Evaluator<'_> {
             ExprKind::FloatToInt { saturating, .. } => {
                 let to = self.w(e.ty);
                 match (e.ty.base == Base::Int, *saturating) {
-                    (true, false) => prim::f2i(&mut cx, w, to, bits[0]),
-                    (false, false) => prim::f2u(&mut cx, w, to, bits[0]),
-                    (true, true) => prim::f2i_sat(&mut cx, w, to, bits[0]),
-                    (false, true) => prim::f2u_sat(&mut cx, w, to, bits[0]),
+                    (true, false) => prim::f2i(cx, w, to, bits[0]),
+                    (false, false) => prim::f2u(cx, w, to, bits[0]),
+                    (true, true) => prim::f2i_sat(cx, w, to, bits[0]),
+                    (false, true) => prim::f2u_sat(cx, w, to, bits[0]),
                 }
             }
-            ExprKind::Call(p, _) => primitive(&mut cx, *p, operands[0].1.base, w, &bits),
+            ExprKind::Call(p, _) => primitive(cx, *p, operands[0].1.base, w, bits),
             _ => 0,
-        };
-        if cx.free && matches!(e.kind, ExprKind::FloatToInt { .. }) {
-            return Out::Any;
-        }
-        let to = self.w(e.ty);
-        match cx.nan && e.ty.base == Base::Float && prim::is_nan(to, result) {
-            true => Out::AnyNan,
-            false => Out::Bits(result),
         }
     }
 
@@ -296,6 +421,13 @@ impl Evaluator<'_> {
                     match (read(self, sum), read(self, item)) {
                         (Err(Out::Poison), _) | (_, Err(Out::Poison)) => Out::Poison,
                         (Ok(a), Ok(b)) => {
+                            if let Some(freedom) = self.freedom.filter(|_| float) {
+                                let add = |_: &Self, cx: &mut Cx, v: &[u64]| {
+                                    prim::fadd(cx, w, v[0], v[1])
+                                };
+                                total = Some(self.step(freedom, w, (&[a, b], &[w, w], false), add));
+                                continue;
+                            }
                             let mut cx = self.cx();
                             let r = match (how, ty.base) {
                                 (Reduction::All, _) => a & b,

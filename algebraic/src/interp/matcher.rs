@@ -371,9 +371,15 @@ impl State<'_> {
                 let Some(vars) = values else { return false };
                 let mut choices = Choices::default();
                 let env = cx.func().float_env;
-                let value =
-                    Evaluator { choices: &mut choices, env, width, side: Side::After, vars }
-                        .eval(expr);
+                let value = Evaluator {
+                    choices: &mut choices,
+                    env,
+                    freedom: None,
+                    width,
+                    side: Side::After,
+                    vars,
+                }
+                .eval(expr);
                 *slot = match value.first() {
                     Some(Out::Bits(v)) => *v,
                     Some(Out::AnyNan) => {

@@ -1,13 +1,14 @@
 //! What the terms of a rule give for given inputs: every result that choices, the float environment and licences allow.
 
-use super::expr::{Choices, Evaluator, Out, Side, Value};
-use deburr_ir_core::fold::{FloatEnv, fold_info, prim};
+use super::expr::{Choices, Evaluator, Freedom, Out, Side, Value, steps};
+use super::results::{Call, dedup, is_move};
+use deburr_ir_core::fold::{FloatEnv, prim};
 use deburr_ir_core::{AluInfo, AluOp, Denorm, Rounding};
 use deburr_rulegen::expr::{Base, Expr};
 use deburr_rulegen::rules::model::{
-    Comps, Literal, NodeId, NodeKind, Rule, RuleSet, VarId, VarKind, flags,
+    Comps, FactUse, Literal, NodeId, NodeKind, Rule, RuleSet, VarId, VarKind, flags,
 };
-use deburr_rulegen::rules::ops::{OpSig, SigTy};
+use deburr_rulegen::rules::ops::OpSig;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
@@ -30,57 +31,29 @@ impl Claim {
     }
 }
 
-/// One way in which an instruction may be computed.
-#[derive(Clone, Copy)]
-struct Mode {
-    env: FloatEnv,
-    /// Operands are kept, the result is flushed.
-    flush_result: bool,
-}
-
-/// The modes under a claim. Operands need not be flushed where results are.
-fn modes(claim: Claim) -> SmallVec<[Mode; 6]> {
-    let denorms: &[(Denorm, bool)] = match claim.denorm {
-        Denorm::Keep => &[(Denorm::Keep, false)],
-        Denorm::Flush => &[(Denorm::Flush, false), (Denorm::Keep, true)],
-        Denorm::Any => &[(Denorm::Keep, false), (Denorm::Flush, false), (Denorm::Keep, true)],
-    };
+/// What a claim leaves to each step of an operation. Its operands may be flushed wherever its results may.
+fn freedom(claim: Claim) -> Freedom {
     let roundings: &[Rounding] = match claim.rounding {
         Rounding::Any => &[Rounding::Rte, Rounding::Rtz],
         Rounding::Rte => &[Rounding::Rte],
         Rounding::Rtz => &[Rounding::Rtz],
     };
-    let all = denorms.iter().flat_map(|(d, flush_result)| {
-        roundings
-            .iter()
-            .map(|r| Mode { env: FloatEnv::uniform(*d, *r), flush_result: *flush_result })
-    });
-    all.collect()
-}
-
-/// An operation to be evaluated.
-struct Call<'a> {
-    sig: &'a OpSig,
-    info: Option<&'static AluInfo>,
-    /// Unsized width.
-    width: u8,
-    /// Bits of the result.
-    bits: u8,
-    /// Bits of the operands.
-    operand_bits: SmallVec<[u8; 4]>,
-    flags: u16,
-    side: Side,
+    Freedom { roundings: SmallVec::from_slice(roundings), denorm: claim.denorm }
 }
 
 /// The terms of one instance of a rule under one claim.
 pub struct Terms<'a> {
-    set: &'a RuleSet,
-    rule: &'a Rule,
-    bits: &'a [u8],
-    claim: Claim,
-    modes: SmallVec<[Mode; 6]>,
+    pub(super) set: &'a RuleSet,
+    pub(super) rule: &'a Rule,
+    pub(super) bits: &'a [u8],
+    pub(super) claim: Claim,
+    pub(super) freedom: Freedom,
+    /// Steps of float arithmetic by node.
+    steps: Vec<u32>,
+    /// By node and operand, the first operand that is the same term.
+    alike: Vec<SmallVec<[usize; 4]>>,
     /// Nodes of the pattern that are the same term stand for one instruction.
-    same: Vec<NodeId>,
+    pub(super) same: Vec<NodeId>,
     /// Bound operations that a replacement uses, with their nodes: both sides see one value of theirs.
     kept: Vec<(VarId, NodeId)>,
 }
@@ -92,7 +65,7 @@ pub type Inputs = Vec<Value>;
 pub type Outcome = (Value, Vec<(VarId, Value)>);
 
 /// Most runs of one side at one input; beyond it the point is given up.
-const MAX_RUNS: usize = 4096;
+pub(super) const MAX_RUNS: usize = 4096;
 
 impl<'a> Terms<'a> {
     /// The terms of the instance with these bits by class.
@@ -113,7 +86,20 @@ impl<'a> Terms<'a> {
             _ => None,
         });
         let kept = kept.collect();
-        Terms { set, rule, bits, claim, modes: modes(claim), same, kept }
+        let steps_of = |kind: &NodeKind| match kind {
+            NodeKind::Op { op, .. } => set.ops.get(*op).eval.as_ref().map_or(0, |e| steps(e)),
+            _ => 0,
+        };
+        let steps = rule.nodes.iter().map(|n| steps_of(&n.kind)).collect();
+        let alike_of = |kind: &NodeKind| match kind {
+            NodeKind::Op { args, .. } => args
+                .iter()
+                .map(|a| args.iter().position(|b| equal_terms(rule, *b, *a)).unwrap_or(0))
+                .collect(),
+            _ => SmallVec::new(),
+        };
+        let alike = rule.nodes.iter().map(|n| alike_of(&n.kind)).collect();
+        Terms { set, rule, bits, claim, freedom: freedom(claim), steps, alike, same, kept }
     }
 
     /// Components of a node in this instance; generic ones are checked with one.
@@ -180,31 +166,33 @@ impl<'a> Terms<'a> {
 
     /// Whether the rule's facts hold for these inputs.
     pub fn facts_hold(&self, inputs: &Inputs) -> bool {
-        self.rule.facts.iter().all(|f| {
-            let body = &self.set.facts[f.fact].body;
-            let args: Option<Vec<Value>> =
-                f.args.iter().map(|a| self.constant(*a, inputs)).collect();
-            let Some(args) = args else { return false };
-            let comps = args.iter().map(|a| a.len()).max().unwrap_or(1);
-            (0..comps).all(|i| {
-                let vars =
-                    args.iter().map(|a| Some(SmallVec::from_slice(&[a[i.min(a.len() - 1)]])));
-                let value = self.expr(body, self.bits[f.bits], vars.collect());
-                // Of poison every fact holds: an analysis speaks of values that follow from operands.
-                matches!(value.first(), Some(Out::Bits(1) | Out::Poison))
-            })
+        self.rule.facts.iter().all(|f| self.fact_holds(f, inputs))
+    }
+
+    /// Whether one fact of the rule holds.
+    pub(super) fn fact_holds(&self, f: &FactUse, inputs: &Inputs) -> bool {
+        let body = &self.set.facts[f.fact].body;
+        let args: Option<Vec<Value>> = f.args.iter().map(|a| self.constant(*a, inputs)).collect();
+        let Some(args) = args else { return false };
+        let comps = args.iter().map(|a| a.len()).max().unwrap_or(1);
+        (0..comps).all(|i| {
+            let vars = args.iter().map(|a| Some(SmallVec::from_slice(&[a[i.min(a.len() - 1)]])));
+            let value = self.expr(body, self.bits[f.bits], vars.collect());
+            // Of poison every fact holds: an analysis speaks of values that follow from operands.
+            matches!(value.first(), Some(Out::Bits(1) | Out::Poison))
         })
     }
 
     /// An expression by the first choice of everything.
-    fn expr(&self, e: &Expr, width: u8, vars: SmallVec<[Option<Value>; 8]>) -> Value {
+    pub(super) fn expr(&self, e: &Expr, width: u8, vars: SmallVec<[Option<Value>; 8]>) -> Value {
         let mut choices = Choices::default();
         let env = self.claim.first();
-        Evaluator { choices: &mut choices, env, width, side: Side::After, vars }.eval(e)
+        Evaluator { choices: &mut choices, env, freedom: None, width, side: Side::After, vars }
+            .eval(e)
     }
 
     /// The value of an input or of a constant term.
-    fn constant(&self, id: NodeId, inputs: &Inputs) -> Option<Value> {
+    pub(super) fn constant(&self, id: NodeId, inputs: &Inputs) -> Option<Value> {
         let mut choices = Choices::default();
         self.node(id, inputs, &[], Side::After, &mut choices, &mut Memo::default())
     }
@@ -283,17 +271,16 @@ impl<'a> Terms<'a> {
             operands.push(self.node(*arg, inputs, bound, side, choices, memo)?);
         }
         let licences = if sig.float { self.rule.licences } else { 0 };
-        let width = match sig.inputs.iter().position(|t| t.bits == 0) {
-            _ if sig.output.bits == 0 => self.bits[self.rule.nodes[id].class],
-            Some(i) => self.bits[self.rule.nodes[args[i]].class],
-            None => 0,
-        };
+        let width = self.width(id, sig, args);
         let call = Call {
             sig,
             info: builtin(sig),
             width,
             bits: self.bits[self.rule.nodes[id].class],
             operand_bits: args.iter().map(|a| self.bits[self.rule.nodes[*a].class]).collect(),
+            alike: self.alike[id].clone(),
+            steps: self.steps[id],
+            float: sig.float && !is_move(sig, width, self.bits[self.rule.nodes[id].class]),
             flags: promises | licences,
             side,
         };
@@ -330,6 +317,15 @@ impl<'a> Terms<'a> {
         };
         memo.operands.insert(id, operands);
         Some(value)
+    }
+
+    /// The unsized width of an operation.
+    pub(super) fn width(&self, id: NodeId, sig: &OpSig, args: &[NodeId]) -> u8 {
+        match sig.inputs.iter().position(|t| t.bits == 0) {
+            _ if sig.output.bits == 0 => self.bits[self.rule.nodes[id].class],
+            Some(i) => self.bits[self.rule.nodes[args[i]].class],
+            None => 0,
+        }
     }
 
     /// Results of a sum of a product computed as one operation.
@@ -381,6 +377,9 @@ impl<'a> Terms<'a> {
                 width,
                 bits: width,
                 operand_bits: SmallVec::from_slice(&[width; 3]),
+                alike: SmallVec::new(),
+                steps: 1,
+                float: true,
                 flags: 0,
                 side,
             };
@@ -392,175 +391,6 @@ impl<'a> Terms<'a> {
         }
         out
     }
-
-    /// Every result of an operation, of one component where it works per component.
-    fn results(&self, call: &Call<'_>, operands: &[Value], comp: usize) -> Vec<Value> {
-        let sig = call.sig;
-        // Poison spreads, but for an arm that is not chosen and for bits that another operand decides.
-        let spreads = !sig.moves && !matches!(sig.name.as_str(), "iand" | "ior");
-        if spreads && operands.iter().any(|v| v.contains(&Out::Poison)) {
-            let comps = usize::from(sig.output.comps.max(1));
-            return vec![SmallVec::from_elem(Out::Poison, comps)];
-        }
-        let mut out: Vec<Value> = Vec::new();
-        let mut variants: Vec<SmallVec<[Value; 4]>> = vec![operands.iter().cloned().collect()];
-        if call.flags & flags::NSZ != 0 {
-            variants = zero_variants(call, operands);
-        }
-        let single =
-            [Mode { env: FloatEnv::uniform(Denorm::Keep, Rounding::Rte), flush_result: false }];
-        let modes: &[Mode] = if sig.float { &self.modes } else { &single };
-        for operands in &variants {
-            for mode in modes {
-                self.in_mode(call, operands, *mode, comp, &mut out);
-            }
-        }
-        if call.flags & flags::ARCP != 0 && sig.name == "fdiv" {
-            self.reciprocal(call, operands, &mut out);
-        }
-        if call.flags & flags::NSZ != 0 && sig.output.base == Base::Float {
-            let zeros = [Out::Bits(0), Out::Bits(1 << (call.bits - 1))];
-            let both: Vec<Value> = out
-                .iter()
-                .filter(|v| v.iter().any(|o| zeros.contains(o)))
-                .flat_map(|v| {
-                    zeros.map(|z| {
-                        v.iter().map(|o| if zeros.contains(o) { z } else { *o }).collect::<Value>()
-                    })
-                })
-                .collect();
-            out.extend(both);
-        }
-        dedup(&mut out);
-        for value in &mut out {
-            if self.breaks(call, operands, value) {
-                value.iter_mut().for_each(|o| *o = Out::Poison);
-            }
-        }
-        dedup(&mut out);
-        out
-    }
-
-    /// Adds the results of one mode.
-    fn in_mode(
-        &self,
-        call: &Call<'_>,
-        operands: &[Value],
-        mode: Mode,
-        comp: usize,
-        out: &mut Vec<Value>,
-    ) {
-        let finish = |mut value: Value, out: &mut Vec<Value>| {
-            if mode.flush_result && call.sig.output.base == Base::Float {
-                for o in &mut value {
-                    if let Out::Bits(v) = o {
-                        *v = flush(call.bits.into(), *v);
-                    }
-                }
-            }
-            out.push(value);
-        };
-        if let Some(value) = fast(call, operands, &mode.env, comp) {
-            finish(value, out);
-            return;
-        }
-        if let Some(value) = absorbed(call, operands) {
-            finish(value, out);
-            return;
-        }
-        let Some(eval) = &call.sig.eval else {
-            // A derivative is a function of nothing that is at hand.
-            out.push(SmallVec::from_slice(&[Out::Any]));
-            return;
-        };
-        let mut choices = Choices::default();
-        for _ in 0..MAX_RUNS {
-            let vars = operands
-                .iter()
-                .zip(&call.sig.inputs)
-                .map(|(v, ty)| Some(as_operand(v, ty)))
-                .collect();
-            let mut value = Evaluator {
-                choices: &mut choices,
-                env: mode.env,
-                width: call.width,
-                side: call.side,
-                vars,
-            }
-            .eval(eval);
-            if call.sig.output.base == Base::Bool && call.bits > 1 {
-                for o in &mut value {
-                    if let Out::Bits(v) = o {
-                        *v = prim::from_bool(call.bits.into(), *v != 0);
-                    }
-                }
-            }
-            finish(value, out);
-            if !choices.turn() {
-                break;
-            }
-        }
-    }
-
-    /// `a / b` as `a * (1 / b)`.
-    fn reciprocal(&self, call: &Call<'_>, operands: &[Value], out: &mut Vec<Value>) {
-        let (Some(mul), Some(rcp)) = (self.set.ops.find("fmul"), self.set.ops.find("frcp")) else {
-            return;
-        };
-        let sub = |op: usize, n: usize| {
-            let sig = self.set.ops.get(op);
-            Call {
-                sig,
-                info: builtin(sig),
-                width: call.width,
-                bits: call.bits,
-                operand_bits: SmallVec::from_elem(call.bits, n),
-                flags: call.flags & flags::NSZ,
-                side: call.side,
-            }
-        };
-        for r in self.results(&sub(rcp, 1), &operands[1..2], 0) {
-            out.extend(self.results(&sub(mul, 2), &[operands[0].clone(), r], 0));
-        }
-    }
-
-    /// Whether a promise on the operation is broken.
-    fn breaks(&self, call: &Call<'_>, operands: &[Value], result: &Value) -> bool {
-        let sig = call.sig;
-        let float_is = |v: &Value, bits: u8, nan: bool| {
-            v.iter().any(|o| match o {
-                Out::AnyNan => nan,
-                Out::Bits(b) if nan => prim::is_nan(bits.into(), *b),
-                Out::Bits(b) => prim::is_inf(bits.into(), *b),
-                Out::Any | Out::Poison => false,
-            })
-        };
-        for (flag, nan) in [(flags::NNAN, true), (flags::NINF, false)] {
-            if call.flags & flag == 0 {
-                continue;
-            }
-            let inputs = sig.inputs.iter().zip(operands).zip(&call.operand_bits);
-            let bad = inputs
-                .filter(|((ty, _), _)| ty.base == Base::Float)
-                .any(|((_, v), bits)| float_is(v, *bits, nan));
-            if bad || sig.output.base == Base::Float && float_is(result, call.bits, nan) {
-                return true;
-            }
-        }
-        for (flag, expr) in [(flags::DOM, &sig.dom), (flags::NSW, &sig.nsw), (flags::NUW, &sig.nuw)]
-        {
-            let Some(expr) = expr else { continue };
-            if call.flags & flag == 0 {
-                continue;
-            }
-            let vars =
-                operands.iter().zip(&sig.inputs).map(|(v, ty)| Some(as_operand(v, ty))).collect();
-            if self.expr(expr, call.width, vars).first() == Some(&Out::Bits(0)) {
-                return true;
-            }
-        }
-        false
-    }
 }
 
 /// Values of operations in one run, by node.
@@ -570,17 +400,7 @@ struct Memo {
     operands: BTreeMap<NodeId, SmallVec<[Value; 4]>>,
 }
 
-fn dedup(list: &mut Vec<Value>) {
-    let mut kept: Vec<Value> = Vec::with_capacity(list.len());
-    for v in list.drain(..) {
-        if !kept.contains(&v) {
-            kept.push(v);
-        }
-    }
-    *list = kept;
-}
-
-fn builtin(sig: &OpSig) -> Option<&'static AluInfo> {
+pub(super) fn builtin(sig: &OpSig) -> Option<&'static AluInfo> {
     (sig.id < AluOp::FIRST_DIALECT)
         .then(|| AluOp(sig.id).builtin())
         .flatten()
@@ -588,7 +408,7 @@ fn builtin(sig: &OpSig) -> Option<&'static AluInfo> {
 }
 
 /// A literal in every component.
-fn literal(value: &Literal, base: Base, bits: u8, comps: usize) -> Option<Value> {
+pub(super) fn literal(value: &Literal, base: Base, bits: u8, comps: usize) -> Option<Value> {
     let out = match value {
         Literal::Float(v) if f64::from_bits(*v).is_nan() => Out::AnyNan,
         other => Out::Bits(other.encode(base, bits).ok()?),
@@ -616,50 +436,6 @@ fn swizzled(
     }
 }
 
-/// Bools of any size are 0 or 1 in expressions.
-fn as_operand(value: &Value, ty: &SigTy) -> Value {
-    match ty.base {
-        Base::Bool => value
-            .iter()
-            .map(|o| match o {
-                Out::Bits(v) => Out::Bits(u64::from(*v != 0)),
-                other => *other,
-            })
-            .collect(),
-        _ => value.clone(),
-    }
-}
-
-/// The result by the compiled folder, where nothing is free.
-fn fast(call: &Call<'_>, operands: &[Value], env: &FloatEnv, comp: usize) -> Option<Value> {
-    let info = call.info?;
-    let _ = comp;
-    let mut bits: SmallVec<[SmallVec<[u64; 4]>; 4]> = SmallVec::new();
-    for (value, ty) in operands.iter().zip(&call.sig.inputs) {
-        let mut list = SmallVec::new();
-        for o in value {
-            list.push(match o {
-                Out::Bits(v) => *v,
-                // Arithmetic absorbs the payload; moves and bit operations take the slow way.
-                Out::AnyNan if call.sig.float && ty.base == Base::Float => {
-                    prim::nan(if ty.bits == 0 { call.width } else { ty.bits }.into())
-                }
-                _ => return None,
-            });
-        }
-        bits.push(list);
-    }
-    let srcs: SmallVec<[&[u64]; 4]> = bits.iter().map(|b| b.as_slice()).collect();
-    let mut out = [0; 16];
-    let comps = if info.output.comps == 0 { 1 } else { info.output.comps };
-    let shadow = fold_info(info, call.width, comps, &srcs, env, &mut out)?;
-    if shadow.free != 0 {
-        return None;
-    }
-    let of = |i: usize| if shadow.nan >> i & 1 != 0 { Out::AnyNan } else { Out::Bits(out[i]) };
-    Some((0..usize::from(comps)).map(of).collect())
-}
-
 /// Takes one value of what is free, since both sides see the same.
 fn settle(value: &mut Value, bits: u8, choices: &mut Choices) {
     let w = u32::from(bits);
@@ -671,50 +447,6 @@ fn settle(value: &mut Value, bits: u8, choices: &mut Choices) {
             other => other,
         };
     }
-}
-
-/// An iand or ior whose one operand decides the result, whatever the other is.
-fn absorbed(call: &Call<'_>, operands: &[Value]) -> Option<Value> {
-    let absorbing = match call.sig.name.as_str() {
-        "iand" => 0,
-        "ior" => prim::inot(call.width.into(), 0),
-        _ => return None,
-    };
-    let absorbing: Value = SmallVec::from_slice(&[Out::Bits(absorbing)]);
-    operands.contains(&absorbing).then_some(absorbing)
-}
-
-fn flush(w: u32, v: u64) -> u64 {
-    let denormal = !prim::is_normal(w, v) && prim::is_finite(w, v);
-    if denormal { v & 1 << (w - 1) } else { v }
-}
-
-/// Operands with zeros of both signs in place of each zero.
-fn zero_variants(call: &Call<'_>, operands: &[Value]) -> Vec<SmallVec<[Value; 4]>> {
-    let mut out: Vec<SmallVec<[Value; 4]>> = vec![SmallVec::new()];
-    for ((value, ty), bits) in operands.iter().zip(&call.sig.inputs).zip(&call.operand_bits) {
-        let sign = 1 << (bits - 1);
-        let is_zero = |o: &Out| *o == Out::Bits(0) || *o == Out::Bits(sign);
-        let mut forms = vec![value.clone()];
-        if ty.base == Base::Float && value.iter().any(is_zero) {
-            let flip = |o: &Out| match o {
-                Out::Bits(v) if is_zero(o) => Out::Bits(v ^ sign),
-                other => *other,
-            };
-            forms.push(value.iter().map(flip).collect());
-        }
-        out = out
-            .iter()
-            .flat_map(|prefix| {
-                forms.iter().map(|f| {
-                    let mut next = prefix.clone();
-                    next.push(f.clone());
-                    next
-                })
-            })
-            .collect();
-    }
-    out
 }
 
 fn equal_terms(rule: &Rule, x: NodeId, y: NodeId) -> bool {
