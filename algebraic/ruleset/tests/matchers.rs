@@ -3,7 +3,9 @@
 //! Programs are grown from the rules: each rule's left side is built, half of the time with one perturbation, over inputs
 //! that nothing is known of. Both matchers must do the same to it, and what is left must give the same values.
 
+use deburr_algebraic::interp::expr::Out;
 use deburr_algebraic::interp::matcher::Interpreter;
+use deburr_algebraic::interp::term::{Claim, Terms};
 use deburr_algebraic::{Group, Options, Rewriter, RuleSet, Target, run, run_with};
 use deburr_ir_core::fold::{Shadow, fold_shadowed};
 use deburr_ir_core::{
@@ -61,6 +63,8 @@ struct Grower<'a> {
     bits: &'a [u8],
     comps: u8,
     vars: HashMap<usize, AluSrc>,
+    /// Values of the variables at which the rule's facts hold.
+    fitting: Option<Vec<u64>>,
     perturb: Option<usize>,
     built: usize,
 }
@@ -69,7 +73,8 @@ impl Grower<'_> {
     /// A number that rules look for, or a random one.
     fn number(rng: &mut Rng, bits: u8) -> u64 {
         let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
-        let v = match rng.next() % 6 {
+        let v = match rng.next() % 7 {
+            6 => rng.next() % (u64::from(bits) + 1),
             0 => rng.next() % 9,
             1 => 1 << (rng.next() % u64::from(bits)),
             5 if rng.chance(60) => rng.next() % 20,
@@ -103,6 +108,16 @@ impl Grower<'_> {
                 b.alu(AluOp::FTRUNC, &[sat])
             }
         }
+    }
+
+    /// Whether a fact of the rule speaks of the variable.
+    fn is_in_fact(&self, var: usize) -> bool {
+        let under = |root: &NodeId| {
+            let is_var =
+                |n: &NodeId| matches!(self.rule.nodes[*n].kind, NodeKind::Var(v) if v == var);
+            self.rule.reachable(*root).iter().any(is_var)
+        };
+        self.rule.facts.iter().any(|f| f.args.iter().any(under))
     }
 
     fn constant(&self, b: &mut Builder<'_>, rng: &mut Rng, bits: u8, comps: u8) -> Def {
@@ -141,7 +156,8 @@ impl Grower<'_> {
                     (true, Comps::Fixed(n)) => n.max(2),
                     _ => comps,
                 };
-                let constant = var.kind == VarKind::Const || rng.chance(15);
+                let fact = self.fitting.is_some() && self.is_in_fact(*v);
+                let constant = var.kind == VarKind::Const || rng.chance(if fact { 60 } else { 15 });
                 let earlier = self.vars.values().find(|s| {
                     constant
                         && b.f.bits(s.def) == bits
@@ -149,7 +165,12 @@ impl Grower<'_> {
                         && b.f.constant(s.def).is_some()
                 });
                 let again = earlier.map(|s| s.def).filter(|_| rng.chance(40));
+                let fits = self.fitting.as_ref().filter(|_| constant && fact).map(|f| f[*v]);
                 let def = match constant {
+                    _ if fits.is_some() => {
+                        let value = fits.unwrap_or_default();
+                        b.load_const(bits, &vec![value; usize::from(wide)])
+                    }
                     true => again.unwrap_or_else(|| self.constant(b, rng, bits, wide)),
                     false => Self::leaf(b, rng, bits, wide),
                 };
@@ -205,6 +226,35 @@ impl Grower<'_> {
     }
 }
 
+/// Values of a rule's variables at which its facts hold, if some are soon found.
+fn fitting(set: &model::RuleSet, rule: &Rule, bits: &[u8], rng: &mut Rng) -> Option<Vec<u64>> {
+    if rule.facts.is_empty() {
+        return None;
+    }
+    let claim = Claim { denorm: Denorm::Keep, rounding: Rounding::Rte };
+    let terms = Terms::new(set, rule, bits, claim);
+    for _ in 0..400 {
+        let mut values: Vec<u64> = Vec::new();
+        for var in &rule.vars {
+            let earlier = values.get((rng.next() % 4) as usize).copied();
+            let mask = u64::MAX >> (64 - u32::from(bits[var.class]));
+            let value = match earlier.filter(|_| rng.chance(25)) {
+                Some(value) => value & mask,
+                None => Grower::number(rng, bits[var.class]),
+            };
+            values.push(value);
+        }
+        let point = rule.vars.iter().zip(&values).map(|(var, value)| {
+            let comps = usize::from(terms.comps(var.comps)).max(1);
+            (0..comps).map(|_| Out::Bits(*value)).collect()
+        });
+        if terms.facts_hold(&point.collect()) {
+            return Some(values);
+        }
+    }
+    None
+}
+
 /// A function that returns the left side of a rule.
 fn grow(set: &model::RuleSet, rule: &Rule, rng: &mut Rng) -> Function {
     let bits = &rule.instances[(rng.next() % rule.instances.len() as u64) as usize];
@@ -217,7 +267,9 @@ fn grow(set: &model::RuleSet, rule: &Rule, rng: &mut Rng) -> Function {
         Comps::Generic => [1, 1, 2, 3, 4][(rng.next() % 5) as usize],
     };
     let perturb = rng.chance(40).then(|| 1 + (rng.next() % 4) as usize);
-    let mut grower = Grower { set, rule, bits, comps, vars: HashMap::new(), perturb, built: 0 };
+    let fitting = if rng.chance(80) { fitting(set, rule, bits, rng) } else { None };
+    let vars = HashMap::new();
+    let mut grower = Grower { set, rule, bits, comps, vars, fitting, perturb, built: 0 };
     let mut b = Builder::at_end(&mut f);
     let comps = grower.comps;
     let root = grower.op(&mut b, rng, rule.pattern, comps);
@@ -274,6 +326,29 @@ fn scale() -> f64 {
     std::env::var("DEBURR_CASES").ok().and_then(|s| s.parse().ok()).unwrap_or(0.05)
 }
 
+/// How many times the tries of a rule that hasn't fired yet.
+const MORE_TRIES: usize = 40;
+
+/// Rules that no program grown from them fires, each with the reason.
+const IDLE: &[(&str, &str)] = &[
+    (
+        "fabs_sign_clear",
+        "where the sign is known to be clear, fabs_fabs or a rule of what cleared it fires first",
+    ),
+    ("fmax_fabs_zero", "that fabs gives no NaN is known of no operation that is grown here"),
+    ("iadd_ineg_cancel", "iadd_ineg makes the sum inside a difference first"),
+    ("uror_uror_const", "uror_const makes the rotation inside a urol first"),
+    ("fdiv_pow2", "the evaluation over sets does not show is_float_pow2, not even of a constant"),
+    ("ffloor_integral[op=ffloor]", WHOLE),
+    ("fceil_integral[op=fceil]", WHOLE),
+    ("ftrunc_integral[op=ftrunc]", WHOLE),
+    ("fround_even_integral[op=fround_even]", WHOLE),
+    ("ffract_integral", WHOLE),
+];
+/// Why a rule about whole numbers is idle.
+const WHOLE: &str =
+    "the evaluation over sets does not show is_integral of an operation that is grown here";
+
 #[test]
 fn both_matchers_choose_the_same_rewrites_and_values_stay() {
     let (set, compiled, hollow) = (set(), deburr_ruleset::rules(), hollow());
@@ -281,7 +356,6 @@ fn both_matchers_choose_the_same_rewrites_and_values_stay() {
     let target = Target::generic("everything");
     let mut options = Options::default();
     options.trace = true;
-    let mut rng = Rng(7);
     let per_rule = (200.0 * scale()).ceil() as usize;
     let mut fired = vec![0u32; set.rules.len()];
     let mut compared = 0u32;
@@ -292,7 +366,13 @@ fn both_matchers_choose_the_same_rewrites_and_values_stay() {
         {
             // Facts are rarely met by chance.
             let tries = if rule.facts.is_empty() { per_rule } else { 5 * per_rule };
-            for _ in 0..tries {
+            // A generator of its own: rules that come and go don't change what the others are tried on.
+            let mut rng =
+                Rng(rule.name.bytes().fold(7, |h, b| (h * 31 + u64::from(b)) % (1 << 40)));
+            for n in 0..MORE_TRIES * tries {
+                if n >= tries && fired[index] > 0 {
+                    break;
+                }
                 let before = grow(&set, rule, &mut rng);
                 let (mut one, mut two) = (before.clone(), before.clone());
                 let a = run(&mut one, compiled, group, &target, &options).unwrap();
@@ -330,7 +410,8 @@ fn both_matchers_choose_the_same_rewrites_and_values_stay() {
         idle.len()
     );
     assert!(compared > 500, "values were compared");
-    assert!(idle.len() * 8 < fired.len(), "rules that no program grown from them fires: {idle:?}");
+    let unknown: Vec<&&str> = idle.iter().filter(|n| !IDLE.iter().any(|i| i.0 == **n)).collect();
+    assert!(unknown.is_empty(), "rules that no program grown from them fires: {unknown:?}");
 }
 
 /// Compares what both functions return for a few inputs, where nothing is free in either.
