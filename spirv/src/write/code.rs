@@ -708,7 +708,7 @@ impl<'w, 'm> Emit<'w, 'm> {
     }
 
     /// Lets the value be the id; where the value's id was given out before, a copy joins them.
-    fn alias(&mut self, def: Def, id: u32) -> Result<(), Error> {
+    pub fn alias(&mut self, def: Def, id: u32) -> Result<(), Error> {
         match self.ids.get(&def) {
             Some(&own) if own != id => {
                 let type_id = self.w.value_type(self.type_of(def));

@@ -246,7 +246,7 @@ impl Raise {
                 order.push(key.clone());
                 Vec::new()
             });
-            if column.is_some() {
+            if column.is_some_and(|c| (c[0] as usize) < column_count(f, instr)) {
                 columns.push(instr);
             }
         }
@@ -618,6 +618,13 @@ fn path_to(
     }
 }
 
+/// Whether an instruction asks for a column that its matrix doesn't have.
+fn has_no_column(f: &Function, instr: Instr) -> bool {
+    let srcs = f.srcs(instr);
+    let number = f.constant(srcs[srcs.len() - 1].def());
+    number.is_some_and(|c| c[0] as usize >= column_count(f, instr))
+}
+
 /// The column and the scalar that an instruction multiplies.
 fn scaled_column(f: &Function, instr: Instr) -> Option<(Def, (Def, u8))> {
     if f.alu_op(instr) != Some(AluOp::FMUL) {
@@ -878,6 +885,12 @@ impl Emit<'_, '_> {
                     self.raise.groups[group].id = Some(id);
                 }
                 self.extract_part(instr.def(), group, n)
+            }
+            // Any value is right for a column that the matrix doesn't have.
+            None if form.column && has_no_column(self.f, instr) => {
+                let type_id = self.w.value_type(self.type_of(instr.def()));
+                let null = self.w.null(type_id);
+                self.alias(instr.def(), null)
             }
             None if form.column => {
                 let whole = self.whole_form(instr, form)?;
