@@ -1,6 +1,6 @@
 //! Derefs: what each adds to a pointer, worked out once a function.
 
-use crate::layout::Layouts;
+use crate::layout::{Layouts, POINTER};
 use crate::machine::dispatch_wide;
 use deburr_ir_core::{DerefKind, Function, Instr, Module, Type, TypeData, Var};
 
@@ -141,6 +141,9 @@ impl Addresses<'_> {
 
 /// Bytes of a scalar of the type, or of the type's components.
 pub(crate) fn scalar_bytes(module: &Module, ty: Type) -> usize {
+    if let TypeData::Pointer { .. } = module.types[ty] {
+        return POINTER as usize;
+    }
     match module.types.value_shape(ty) {
         Some((_, 1)) | None => 4,
         Some((_, bits)) => usize::from(bits) / 8,

@@ -1,11 +1,15 @@
 //! Where the parts of a type lie in memory.
 //!
 //! Structs, arrays and matrices of buffers have their layout; those of other memory get one here: scalars at multiples
-//! of their size, in order, without gaps but for alignment. A bool takes four bytes.
+//! of their size, in order, without gaps but for alignment. A bool takes four bytes, a
+//! pointer eight.
 
 use deburr_ir_core::{ArrayLen, SpecConst, Type, TypeData, TypeTable};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+
+/// Bytes of a pointer in memory, whatever its size as a value: which object it points into is part of it.
+pub(crate) const POINTER: u64 = 8;
 
 /// Sizes of the types of a module.
 pub(crate) struct Layouts<'m> {
@@ -79,6 +83,9 @@ impl<'m> Layouts<'m> {
     }
 
     fn of(&self, ty: Type) -> Size {
+        if let TypeData::Pointer { .. } = self.types[ty] {
+            return Size { bytes: POINTER, align: POINTER };
+        }
         if let Some((comps, bits)) = self.types.value_shape(ty) {
             let scalar = if bits == 1 { 4 } else { u64::from(bits) / 8 };
             return Size { bytes: scalar * u64::from(comps), align: scalar };

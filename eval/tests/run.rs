@@ -14,6 +14,7 @@ decl_var in builtin(LocalInvocationIndex) u32 &index
 {declarations}
 decl_function main()
 impl main {{
+  decl_var function ptr(ssbo, u32) &kept
   block b0:
     32 %bi = deref_var &in
     32 %in = deref_struct &(%bi).0
@@ -211,4 +212,21 @@ fn the_other_order_tells_a_race() {
     let (race, own) = (code("%zero"), code("%i"));
     assert_eq!((in_order(&race, false)[0], in_order(&race, true)[0]), (3, 0));
     assert_eq!(in_order(&own, false), in_order(&own, true));
+}
+
+#[test]
+fn a_pointer_in_memory_keeps_its_object() {
+    // The pointer to a word of the second buffer goes through a local; a store through it must not meet the first.
+    let m = shader(
+        1,
+        "",
+        "    32 %o = deref_array &(%out)[%i]
+    32 %l = deref_var &kept
+    @store_deref %l, %o (write_mask=x)
+    32 %p = @load_deref %l
+    32 %c = deref_cast &(%p) (ssbo u32)
+    32 %seven = load_const (7)
+    @store_deref %c, %seven (write_mask=x)",
+    );
+    assert_eq!(words(&m, &[1], 1), Ok(vec![7]));
 }
