@@ -154,7 +154,7 @@ fn every_dependency_is_used() {
             let names = |text: &&String| {
                 text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == krate)
             };
-            if !code.iter().any(|text| names(&text)) {
+            if !code.iter().any(names) {
                 found.push(format!("{name}: {dependency}"));
             }
         }
