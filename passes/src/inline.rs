@@ -171,6 +171,9 @@ fn choose(m: &Module, func: Func, sites: &[Site], sizes: &[i64], left: &mut i64)
 fn prepared(f: &Function, types: &TypeTable, bool_type: Type) -> Option<Function> {
     let mut body = f.clone();
     if lower_returns::has_early_return(&body) {
+        if !lower_returns::can_lower(&body) {
+            return None;
+        }
         lower_returns::lower(&mut body, bool_type);
     }
     lower_initialisers(&mut body, types).then_some(body)

@@ -2,7 +2,8 @@
 //!
 //! The body goes into a `once`; a `return` becomes a `break`, after its value is stored to a local. Inside loops and
 //! inner `once`s it also sets a flag, which is tested behind each of them. Runs on functions with a return anywhere
-//! but at their end, entry points apart (they stay as they are: nothing inlines them). Logical form. O(n).
+//! but at their end, entry points apart (they stay as they are: nothing inlines them), and left alone where a value from
+//! inside such a loop is used behind it: the new way there does not pass the definition. Logical form. O(n).
 //!
 //! ```text
 //! if %c { return %1 }        once { if %c { @store_deref &value, %1   break } @store_deref &value, %2 }
@@ -11,10 +12,10 @@
 
 use crate::mem;
 use deburr_ir_core::{
-    Block, Builder, Cursor, Def, Function, Instr, JumpKind, Modes, Module, Node, NodeKind, Shape,
-    Type, Var, Variable,
+    Block, Builder, Cursor, Def, Function, Instr, InstrView, JumpKind, Modes, Module, Node,
+    NodeKind, Shape, Type, User, Var, Variable,
 };
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Lowers early returns of every function that is called.
 pub fn lower_returns(m: &mut Module) -> bool {
@@ -23,7 +24,7 @@ pub fn lower_returns(m: &mut Module) -> bool {
     let mut changed = false;
     for func in m.funcs() {
         let f = &mut m[func];
-        if called.contains(&func) && f.has_body() && has_early_return(f) {
+        if called.contains(&func) && f.has_body() && has_early_return(f) && can_lower(f) {
             lower(f, bool_type);
             changed = true;
         }
@@ -41,7 +42,64 @@ pub(crate) fn has_early_return(f: &Function) -> bool {
     returns(f).into_iter().any(|b| b != last)
 }
 
-/// Lowers the early returns of a function.
+/// Whether no value is defined inside a loop or `once` that a return leaves, and used outside of it.
+pub(crate) fn can_lower(f: &Function) -> bool {
+    let blocks: Vec<Block> = f.list_blocks(f.body()).collect();
+    let place: FxHashMap<Block, usize> = blocks.iter().enumerate().map(|(n, &b)| (b, n)).collect();
+    let mut left: FxHashSet<Node> = FxHashSet::default();
+    for block in returns(f) {
+        let mut at = f.block_node(block).and_then(|n| f.parent(n));
+        while let Some(node) = at.filter(|n| !left.contains(n)) {
+            left.insert(node);
+            at = f.parent(node);
+        }
+    }
+    left.retain(|&n| matches!(f.node_kind(n), NodeKind::Loop { .. } | NodeKind::Once { .. }));
+    // First and last block of each, the outer ones first.
+    let mut spans: Vec<(usize, usize)> = left
+        .iter()
+        .map(|&n| (place[&f.block_before(n)] + 1, place[&f.block_after(n)] - 1))
+        .collect();
+    spans.sort_unstable_by_key(|&(first, last)| (first, usize::MAX - last));
+    let mut spans = spans.into_iter().peekable();
+    let mut around: Vec<(usize, usize)> = Vec::new();
+    for (n, &block) in blocks.iter().enumerate() {
+        while around.last().is_some_and(|&(_, last)| last < n) {
+            around.pop();
+        }
+        while let Some(span) = spans.next_if(|&(first, _)| first == n) {
+            around.push(span);
+        }
+        let Some(&(first, last)) = around.last() else { continue };
+        let outside = |user: Option<Block>| {
+            user.and_then(|b| place.get(&b)).is_some_and(|at| !(first..=last).contains(at))
+        };
+        let crosses = |def: Def| {
+            f.uses_at(def).any(|(user, at)| match user {
+                // A phi's value is needed at the end of the predecessor.
+                User::Instr(instr) => outside(match f.view(instr) {
+                    InstrView::Phi(preds) => preds.get(at).copied(),
+                    InstrView::Alu(_)
+                    | InstrView::Intrinsic(..)
+                    | InstrView::Tex(_)
+                    | InstrView::Deref(_)
+                    | InstrView::LoadConst(_)
+                    | InstrView::Undef
+                    | InstrView::Jump(_)
+                    | InstrView::Call(_)
+                    | InstrView::ParallelCopy => f.block_of(instr),
+                }),
+                User::If(node) => outside(Some(f.block_before(node))),
+            })
+        };
+        if f.instrs(block).filter_map(|i| f.def(i)).any(crosses) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Lowers the early returns of a function that [`can_lower`].
 pub(crate) fn lower(f: &mut Function, bool_type: Type) {
     let value = f.ret.clone().map(|ret| {
         let var = f.add_local(Variable::new("return_value", Modes::FUNCTION, ret.ty));
