@@ -10,7 +10,7 @@ use deburr_eval::{
     workgroup_size,
 };
 use deburr_fuzz::{Verdict, compare_outcomes, random_dispatch};
-use deburr_ir_core::{Block, Flags, Func, Module, Stage};
+use deburr_ir_core::{Block, Flags, Func, Member, Module, Stage, Type, TypeData, TypeTable};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -227,7 +227,7 @@ fn compare(
         match run_module(after, &given) {
             Ok(two) => match compare_outcomes(&one, &two) {
                 Verdict::Same { .. } => found.inputs += 1,
-                Verdict::Different(d) => match rounding(&one, &two).filter(|_| licensed) {
+                Verdict::Different(d) => match rounding(before, &one, &two).filter(|_| licensed) {
                     Some(words) => {
                         found.near += words;
                         found.inputs += 1;
@@ -267,14 +267,57 @@ fn is_licensed(m: &Module) -> bool {
     bodies.into_iter().any(|f| f.all_instrs().any(|i| f.flags(i).intersects(Flags::LICENCES)))
 }
 
-/// Words that differ, if each is near as a float: within 2⁻⁸ of the larger value or 10⁻⁶. `None` if one isn't. Words that
-/// are no normal floats are never near, and small integers are none.
-fn rounding(first: &Outcome, second: &Outcome) -> Option<u64> {
+/// Words that differ, if each is near as a float: within 2⁻⁸ of the larger value or 10⁻⁶. `None` if one isn't. Only words
+/// that the buffer's type says are 32-bit floats may be near, and only normal ones and zeros.
+fn rounding(m: &Module, first: &Outcome, second: &Outcome) -> Option<u64> {
     let pairs = first.buffers.iter().zip(&second.buffers);
-    pairs.map(|(a, b)| rounded_words(a, &b.buffer.bytes)).sum()
+    pairs
+        .map(|(a, b)| {
+            let binding = Some((a.buffer.set, a.buffer.binding));
+            let types: Vec<Type> =
+                m.vars.iter().filter(|v| v.binding == binding).map(|v| v.ty).collect();
+            // Several variables may name one buffer, each with a type of its own.
+            let is_float =
+                |at: usize| !types.is_empty() && types.iter().all(|&t| float_at(&m.types, t, at));
+            rounded_words(a, &b.buffer.bytes, is_float)
+        })
+        .sum()
 }
 
-fn rounded_words(first: &BufferResult, second: &[u8]) -> Option<u64> {
+/// Whether the type has a 32-bit float at this byte. O(depth of the type).
+fn float_at(types: &TypeTable, ty: Type, at: usize) -> bool {
+    let (mut ty, mut at) = (ty, at);
+    loop {
+        ty = match &types[ty] {
+            TypeData::Float { bits } => return *bits == 32,
+            TypeData::Vector { elem, .. } => *elem,
+            TypeData::Matrix { column, .. } => *column,
+            TypeData::Array { elem, stride: 0, .. } => *elem,
+            TypeData::Array { elem, stride, .. } => {
+                at %= *stride as usize;
+                *elem
+            }
+            TypeData::Struct(s) => {
+                let offset = |m: &Member| m.offset.unwrap_or(0) as usize;
+                let within = s.members.iter().filter(|m| offset(m) <= at);
+                match within.max_by_key(|m| offset(m)) {
+                    Some(member) => {
+                        at -= offset(member);
+                        member.ty
+                    }
+                    None => return false,
+                }
+            }
+            _ => return false,
+        }
+    }
+}
+
+fn rounded_words(
+    first: &BufferResult,
+    second: &[u8],
+    is_float: impl Fn(usize) -> bool,
+) -> Option<u64> {
     let bytes = &first.buffer.bytes;
     let is = |flags: &[bool], n: usize| flags.get(n).copied().unwrap_or(false);
     let mut words = 0;
@@ -288,7 +331,7 @@ fn rounded_words(first: &BufferResult, second: &[u8]) -> Option<u64> {
         if y.is_nan() && word.clone().all(|n| is(&first.nan, n)) {
             continue;
         }
-        let plain = [x, y].iter().all(|v| *v == 0.0 || v.is_normal());
+        let plain = is_float(at) && [x, y].iter().all(|v| *v == 0.0 || v.is_normal());
         let apart = (x - y).abs();
         if !plain || (apart > x.abs().max(y.abs()) / 256.0 && apart > 1e-6) {
             return None;
@@ -346,7 +389,8 @@ mod tests {
         let of = |x: u32, y: u32| {
             let buffer = Buffer { set: 0, binding: 0, element: 0, bytes: bytes(x) };
             let (free, nan) = (vec![false; 8], vec![true; 8]);
-            rounded_words(&BufferResult { buffer, free, nan }, &bytes(y))
+            // The first of the two words is an integer.
+            rounded_words(&BufferResult { buffer, free, nan }, &bytes(y), |at| at == 4)
         };
         let float = f32::to_bits;
         assert_eq!(of(3, 3), Some(0));
@@ -358,5 +402,22 @@ mod tests {
         assert_eq!(of(5, 6), None, "small integers are denormals");
         assert_eq!(of(float(f32::NAN), float(1.0)), None);
         assert_eq!(of(float(f32::NAN), float(f32::NAN) + 1), Some(0), "its payload is free");
+    }
+
+    #[test]
+    fn floats_are_where_the_type_has_them() {
+        let m = deburr_ir_core::parse(
+            "decl_type P = struct { f32x3 at (offset=0), u32 id (offset=12), }
+decl_type B = struct(Block) { u32 n (offset=0), [P; *, stride=16] all (offset=16), }
+decl_var ssbo B &b (0, 0)
+decl_function f()
+impl f { }",
+        )
+        .expect("the text is right");
+        let found: Vec<bool> =
+            (0..48).step_by(4).map(|at| float_at(&m.types, m.vars[0].ty, at)).collect();
+        let particle = [true, true, true, false];
+        assert_eq!(found[..4], [false; 4]);
+        assert_eq!((&found[4..8], &found[8..]), (&particle[..], &particle[..]));
     }
 }
