@@ -538,3 +538,63 @@ fn pointers_with_a_stride() {
         "#]],
     );
 }
+
+/// The decorations that `write` gives a compare of two floats, by its decorations and how it is written.
+fn compare_decorations(capabilities: &str, decorations: &str, op: &str) -> String {
+    let text = format!(
+        r#"
+        OpCapability Shader
+        {capabilities}
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main "main"
+        OpExecutionMode %main LocalSize 1 1 1
+        {decorations}
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0
+        OpMemberDecorate %block 1 Offset 4
+        OpDecorate %buf DescriptorSet 0
+        OpDecorate %buf Binding 0
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %bool = OpTypeBool
+        %u32 = OpTypeInt 32 0
+        %f32 = OpTypeFloat 32
+        %block = OpTypeStruct %f32 %f32
+        %ptr_block = OpTypePointer StorageBuffer %block
+        %ptr = OpTypePointer StorageBuffer %f32
+        %buf = OpVariable %ptr_block StorageBuffer
+        %n0 = OpConstant %u32 0
+        %n1 = OpConstant %u32 1
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %p = OpAccessChain %ptr %buf %n0
+        %q = OpAccessChain %ptr %buf %n1
+        %a = OpLoad %f32 %p
+        %b = OpLoad %f32 %q
+        %c = {op} %bool %a %b
+        %d = OpSelect %f32 %c %a %b
+        OpStore %p %d
+        OpReturn
+        OpFunctionEnd
+        "#
+    );
+    let module = read(&assemble(&text), &ReadOptions::default()).expect("the module can be read");
+    let words = write(&module, &WriteOptions::default()).expect("the module can be written");
+    let text = rspirv::dr::load_words(words).expect("what is written is SPIR-V").disassemble();
+    let compare = text.lines().find(|line| line.contains(op)).expect("the compare is there");
+    let id = compare.split(' ').next().unwrap_or_default();
+    let own = text.lines().filter_map(|l| l.strip_prefix(&format!("OpDecorate {id} ")));
+    own.collect::<Vec<_>>().join(", ")
+}
+
+const FLOAT_CONTROLS: &str = "OpCapability FloatControls2\nOpExtension \"SPV_KHR_float_controls2\"";
+
+#[test]
+fn unordered_compares_keep_their_decorations() {
+    let exact =
+        compare_decorations(FLOAT_CONTROLS, "OpDecorate %c FPFastMathMode 0", "OpFUnordLessThan");
+    assert_eq!(exact, "FPFastMathMode None");
+    let relaxed = compare_decorations("", "OpDecorate %c RelaxedPrecision", "OpFUnordLessThan");
+    assert_eq!(relaxed, "RelaxedPrecision");
+    assert_eq!(compare_decorations("", "", "OpFUnordLessThan"), "");
+}

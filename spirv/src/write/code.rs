@@ -539,7 +539,9 @@ impl<'w, 'm> Emit<'w, 'm> {
         for src in f.srcs(compare) {
             words.push(self.operand(src.def(), src.swizzle(), ty.comps, Class::Float)?);
         }
+        let id = words[1];
         self.code.op(op, &words);
+        self.decorate_uncontracted(compare, id);
         Ok(())
     }
 
@@ -655,13 +657,10 @@ impl<'w, 'm> Emit<'w, 'm> {
 
     /// What an arithmetic instruction may or may not be made of, as decorations.
     pub fn decorate_arithmetic(&mut self, instr: Instr, id: u32) {
-        let flags = self.f.flags(instr);
-        if flags.contains(Flags::RELAXED) {
-            self.w.decorate(id, spirv::Decoration::RelaxedPrecision, &[]);
-        }
+        self.decorate_relaxed(instr, id);
         match self.w.fast_math {
             Some(defaults) => self.decorate_fast_math(instr, id, &defaults),
-            None if !flags.contains(CONTRACTED) => {
+            None if !self.f.flags(instr).contains(CONTRACTED) => {
                 self.w.decorate(id, spirv::Decoration::NoContraction, &[]);
             }
             None => {}
@@ -693,9 +692,25 @@ impl<'w, 'm> Emit<'w, 'm> {
         let arithmetic = !form.ext && NO_CONTRACTION.contains(&form.name);
         let fast_math =
             form.ext || form.name.starts_with("FOrd") || form.name.starts_with("FUnord");
-        if arithmetic || fast_math && self.w.fast_math.is_some() {
+        if arithmetic {
             self.decorate_arithmetic(instr, id);
-        } else if self.f.flags(instr).contains(Flags::RELAXED) {
+        } else if fast_math {
+            self.decorate_uncontracted(instr, id);
+        } else {
+            self.decorate_relaxed(instr, id);
+        }
+    }
+
+    /// What takes a fast-math mask, but never NoContraction: compares and extended instructions.
+    fn decorate_uncontracted(&mut self, instr: Instr, id: u32) {
+        match self.w.fast_math {
+            Some(_) => self.decorate_arithmetic(instr, id),
+            None => self.decorate_relaxed(instr, id),
+        }
+    }
+
+    fn decorate_relaxed(&mut self, instr: Instr, id: u32) {
+        if self.f.flags(instr).contains(Flags::RELAXED) {
             self.w.decorate(id, spirv::Decoration::RelaxedPrecision, &[]);
         }
     }
