@@ -598,3 +598,16 @@ fn unordered_compares_keep_their_decorations() {
     assert_eq!(relaxed, "RelaxedPrecision");
     assert_eq!(compare_decorations("", "", "OpFUnordLessThan"), "");
 }
+
+/// The IR has no promises on compares: a default that has them is never what is meant.
+#[test]
+fn compares_gain_no_promises_from_the_default() {
+    for op in ["OpFOrdLessThan", "OpFUnordLessThan", "OpFOrdEqual"] {
+        // All but NotNaN and NotInf.
+        let mask = "OpDecorate %c FPFastMathMode 458764";
+        assert_eq!(
+            compare_decorations(FLOAT_CONTROLS, mask, op),
+            "FPFastMathMode NSZ|AllowRecip|AllowContract|AllowReassoc|AllowTransform"
+        );
+    }
+}

@@ -683,7 +683,7 @@ impl<'w, 'm> Emit<'w, 'm> {
             _ => defaults[2],
         };
         let flags = f.flags(instr);
-        if default.is_none_or(|default| !flags.contains(default & info.allowed_flags())) {
+        if default.is_none_or(|default| !flags.contains(default)) {
             self.w.decorate(id, spirv::Decoration::FPFastMathMode, &[mask_of(flags)]);
         }
     }
