@@ -611,3 +611,58 @@ fn compares_gain_no_promises_from_the_default() {
         );
     }
 }
+
+/// The header of the loop ends with a selection of its own, which needs no merge.
+#[test]
+fn hints_on_a_loop_are_not_for_the_if_in_its_header() {
+    check_main(
+        r"
+        OpBranch %head
+        %head = OpLabel
+        %i = OpPhi %u32 %n0 %start %next %cont
+        %c = OpULessThan %bool %a %i
+        OpLoopMerge %end %cont 4
+        OpBranchConditional %c %done %body
+        %done = OpLabel
+        OpStore %out %i
+        OpReturn
+        %body = OpLabel
+        %l = OpLoad %u32 %out
+        %next = OpIAdd %u32 %i %l
+        %d = OpIEqual %bool %next %n1
+        OpBranchConditional %d %end %cont
+        %cont = OpLabel
+        OpBranch %head
+        %end = OpLabel",
+        expect![[r#"
+            %1 = OpFunction  %3  None %4
+            %5 = OpLabel
+            %19 = OpAccessChain  %18  %2 %17 %17
+            %20 = OpLoad  %16  %19
+            OpBranch %6
+            %6 = OpLabel
+            %21 = OpPhi  %16  %17 %5 %22 %13
+            OpLoopMerge %14 %13 DependencyInfinite
+            OpBranch %15
+            %15 = OpLabel
+            %23 = OpULessThan  %24  %20 %21
+            OpSelectionMerge %12 None
+            OpBranchConditional %23 %7 %8
+            %7 = OpLabel
+            OpStore %19 %21
+            OpReturn
+            %8 = OpLabel
+            %25 = OpLoad  %16  %19
+            %22 = OpIAdd  %16  %21 %25
+            %27 = OpIEqual  %24  %22 %26
+            OpBranchConditional %27 %14 %12
+            %12 = OpLabel
+            OpBranch %13
+            %13 = OpLabel
+            OpBranch %6
+            %14 = OpLabel
+            OpReturn
+            OpFunctionEnd
+        "#]],
+    );
+}

@@ -1,7 +1,7 @@
 //! Translating a function: its signature, then the script of its control flow (see [`super::structure`]) step by
 //! step into the tree.
 
-use super::blocks::{Blk, Body};
+use super::blocks::{Blk, Body, Merge};
 use super::env::FnEnv;
 use super::module::{RawFunction, Reader};
 use super::ssa::{Dominators, VarId, Variables};
@@ -359,7 +359,11 @@ impl FnReader<'_, '_> {
 
     fn begin_if(&mut self, condition: Def, header: Blk) {
         let parts = self.f.insert_if(Cursor::BlockEnd(self.at), condition);
-        self.f.set_node_control(parts.node, self.body.blocks[header as usize].control);
+        // A loop's hints are no hints for the selection that its header ends with.
+        let header = &self.body.blocks[header as usize];
+        if matches!(header.merge, Merge::Selection(_)) {
+            self.f.set_node_control(parts.node, header.control);
+        }
         self.open.push(Open::If { else_block: parts.else_block, after: parts.after });
         self.at = parts.then_block;
     }
