@@ -666,3 +666,58 @@ fn hints_on_a_loop_are_not_for_the_if_in_its_header() {
         "#]],
     );
 }
+
+/// The second rung, which nothing leads to, is no arm of the switch: an arm without literals has no edge to the phi.
+#[test]
+fn a_rung_whose_literals_are_known() {
+    check_main(
+        r"
+        %c = OpIEqual %bool %a %n1
+        %d = OpIEqual %bool %a %n2
+        %any = OpLogicalOr %bool %c %d
+        OpSelectionMerge %end None
+        OpBranchConditional %any %one %else
+        %one = OpLabel
+        %x = OpIAdd %u32 %a %n7
+        OpBranch %end
+        %else = OpLabel
+        %again = OpIEqual %bool %a %n1
+        OpSelectionMerge %inner None
+        OpBranchConditional %again %inner %other
+        %other = OpLabel
+        %y = OpIMul %u32 %a %n8
+        OpBranch %inner
+        %inner = OpLabel
+        %z = OpPhi %u32 %n9 %else %y %other
+        OpBranch %end
+        %end = OpLabel
+        %phi = OpPhi %u32 %x %one %z %inner
+        OpStore %out %phi",
+        expect![[r#"
+            %1 = OpFunction  %3  None %4
+            %5 = OpLabel
+            %15 = OpAccessChain  %14  %2 %13 %13
+            %16 = OpLoad  %12  %15
+            OpSelectionMerge %11 None
+            OpSwitch %16 %7 1 %6 2 %6
+            %6 = OpLabel
+            %18 = OpIAdd  %12  %16 %17
+            OpBranch %11
+            %7 = OpLabel
+            %20 = OpIEqual  %21  %16 %19
+            OpSelectionMerge %10 None
+            OpBranchConditional %20 %10 %9
+            %9 = OpLabel
+            %23 = OpIMul  %12  %16 %22
+            OpBranch %10
+            %10 = OpLabel
+            %24 = OpPhi  %12  %25 %7 %23 %9
+            OpBranch %11
+            %11 = OpLabel
+            %26 = OpPhi  %12  %18 %6 %24 %10
+            OpStore %15 %26
+            OpReturn
+            OpFunctionEnd
+        "#]],
+    );
+}

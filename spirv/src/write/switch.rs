@@ -88,7 +88,6 @@ impl Switches {
             switches.conditions.extend(&ladder.conditions);
             let Ladder { selector, arms, default, nodes, .. } = ladder;
             let control = f.node_control(nodes[0]);
-            let arms = once_each(arms);
             let switch = Switch { selector, arms, default, merge, control };
             switches.at.insert(block, switch);
         }
@@ -114,16 +113,6 @@ impl Switches {
         }
         edges
     }
-}
-
-/// The arms without literals that an earlier arm has.
-fn once_each(arms: Vec<(Vec<u64>, CfList)>) -> Vec<(Vec<u64>, CfList)> {
-    let mut seen = FxHashSet::default();
-    let fresh = |(mut literals, list): (Vec<u64>, CfList)| {
-        literals.retain(|literal| seen.insert(*literal));
-        (literals, list)
-    };
-    arms.into_iter().map(fresh).collect()
 }
 
 /// A ladder that begins with this `if`, worth a switch.
@@ -168,9 +157,15 @@ fn three(f: &Function, list: CfList) -> Option<(Block, Node, Block)> {
 fn ladder(f: &Function, first: Node, behind: Block) -> Option<Ladder> {
     let NodeKind::If { then_list, else_list } = f.node_kind(first) else { return None };
     let (selector, literals, conditions) = cases(f, f.condition(first)?)?;
+    let mut known = FxHashSet::default();
+    // A literal that an earlier arm has doesn't lead to this one.
+    let mut fresh = |mut literals: Vec<u64>| {
+        literals.retain(|literal| known.insert(*literal));
+        literals
+    };
     let mut ladder = Ladder {
         selector,
-        arms: vec![(literals, then_list)],
+        arms: vec![(fresh(literals), then_list)],
         default: else_list,
         rungs: Vec::new(),
         joins: Vec::new(),
@@ -187,6 +182,11 @@ fn ladder(f: &Function, first: Node, behind: Block) -> Option<Ladder> {
         let floats = |i: Instr| f.kind(i) == InstrKind::LoadConst;
         let empty = f.instrs(rung).all(|i| conditions.contains(&i) || floats(i));
         if selector != ladder.selector || !empty || !only_phis(f, join, behind) {
+            break;
+        }
+        let literals = fresh(literals);
+        if literals.is_empty() {
+            // Nothing leads there: as an arm it would have no edge.
             break;
         }
         ladder.arms.push((literals, then_list));
