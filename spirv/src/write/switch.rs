@@ -59,7 +59,7 @@ struct Ladder {
     default: CfList,
     rungs: Vec<Block>,
     joins: Vec<Block>,
-    conditions: Vec<Instr>,
+    conditions: FxHashSet<Instr>,
     nodes: Vec<Node>,
 }
 
@@ -105,7 +105,8 @@ impl Switches {
                 edges.push((value, pred));
                 continue;
             }
-            let inner = f.phis(pred).find(|phi| phi.def() == value);
+            let inner = Some(value.instr())
+                .filter(|&i| f.kind(i) == InstrKind::Phi && f.block_of(i) == Some(pred));
             for &from in f.preds(pred) {
                 let value = inner.and_then(|phi| f.phi_src(phi, from)).unwrap_or(value);
                 work.push((value, from));
@@ -215,17 +216,17 @@ fn only_phis(f: &Function, block: Block, behind: Block) -> bool {
 }
 
 /// What a condition compares with which constants, if that is all it does, and its instructions.
-fn cases(f: &Function, condition: Def) -> Option<(Scalar, Vec<u64>, Vec<Instr>)> {
+fn cases(f: &Function, condition: Def) -> Option<(Scalar, Vec<u64>, FxHashSet<Instr>)> {
     let mut selector: Option<Scalar> = None;
     let mut literals = Vec::new();
-    let mut instrs = Vec::new();
+    let mut instrs = FxHashSet::default();
     let mut work = vec![condition];
     while let Some(def) = work.pop() {
         let instr = def.instr();
         if f.comps(def) != 1 || !f.has_one_use(def) {
             return None;
         }
-        instrs.push(instr);
+        instrs.insert(instr);
         match f.alu_op(instr)? {
             AluOp::IOR => work.extend([f.src(instr, 1), f.src(instr, 0)]),
             AluOp::IEQ => {
