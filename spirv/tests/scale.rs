@@ -41,6 +41,26 @@ fn literals(n: usize) -> String {
     module(&code)
 }
 
+/// A ladder whose last arm leaves a `once`, so that no switch begins with any of its rungs.
+fn refused(n: usize) -> String {
+    let mut code = String::new();
+    for i in 0..n {
+        let _ = writeln!(code, "    32 %q{i} = load_const ({i})");
+    }
+    code += "  once {\n  block o:\n";
+    for i in 0..n {
+        let _ = writeln!(code, "    1 %e{i} = ieq %x, %q{i}\n  if %e{i} {{\n  block t{i}:");
+        let _ = writeln!(code, "    @store_deref %a, %q{i} (write_mask=x)");
+        let leave = if i + 1 == n { "    break\n" } else { "" };
+        let _ = writeln!(code, "{leave}  }} else {{\n  block e{i}:");
+    }
+    for i in 0..n {
+        let _ = writeln!(code, "  }}\n  block g{i}:");
+    }
+    code += "    @store_deref %a, %k0 (write_mask=x)\n  }\n  block h:\n";
+    module(&code)
+}
+
 /// The fastest of some runs: others may have the machine in the meantime.
 fn time(text: &str) -> Duration {
     let module = deburr_ir_core::parse(text).expect("the text is read");
@@ -61,4 +81,9 @@ fn check(kind: &str, code: fn(usize) -> String, n: usize) {
 #[test]
 fn rungs_of_many_literals() {
     check("literals", literals, 1000);
+}
+
+#[test]
+fn ladders_that_are_no_switch() {
+    check("refused", refused, 300);
 }

@@ -73,7 +73,7 @@ impl Switches {
                 continue;
             }
             let ladder = match f.node_kind(node) {
-                NodeKind::If { .. } => bare(f, node),
+                NodeKind::If { .. } => bare(f, node, &mut claimed),
                 NodeKind::Once { body } => enclosed(f, body, f.block_after(node)),
                 NodeKind::Block(_) | NodeKind::Loop { .. } => None,
             };
@@ -116,16 +116,28 @@ impl Switches {
     }
 }
 
-/// A ladder that begins with this `if`, worth a switch.
-fn bare(f: &Function, node: Node) -> Option<Ladder> {
+/// A ladder that begins with this `if`, worth a switch. Where its breaks forbid that, they forbid one that begins with any
+/// rung up to the last break: those are claimed, so that none is tried again.
+fn bare(f: &Function, node: Node, claimed: &mut FxHashSet<Node>) -> Option<Ladder> {
     let ladder = ladder(f, node, f.block_after(node))?;
     let literals: usize = ladder.arms.iter().map(|(literals, _)| literals.len()).sum();
+    if literals < 2 {
+        return None;
+    }
     // Arms that jump where a loop leads are as well off; those that leave a `once` are not.
     let outer = innermost_breakable(f, node);
-    let in_once = outer.is_some_and(|n| matches!(f.node_kind(n), NodeKind::Once { .. }));
-    let arms = ladder.arms.iter().map(|(_, list)| *list).chain([ladder.default]);
-    let breaks = in_once && arms.into_iter().any(|list| f.has_break(list));
-    (literals >= 2 && !breaks).then_some(ladder)
+    if !outer.is_some_and(|n| matches!(f.node_kind(n), NodeKind::Once { .. })) {
+        return Some(ladder);
+    }
+    let refused = match f.has_break(ladder.default) {
+        true => ladder.nodes.len(),
+        false => {
+            let last = ladder.arms.iter().rposition(|(_, list)| f.has_break(*list));
+            last.map_or(0, |last| last + 1)
+        }
+    };
+    claimed.extend(&ladder.nodes[..refused]);
+    (refused == 0).then_some(ladder)
 }
 
 /// The ladder that is all of the body of a `once`.
