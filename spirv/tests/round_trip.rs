@@ -721,3 +721,45 @@ fn a_rung_whose_literals_are_known() {
         "#]],
     );
 }
+
+/// Two leaves, and very many parts without any: the struct is copied, never taken apart.
+#[test]
+fn very_many_empty_structs() {
+    check(
+        r#"
+        OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main "main"
+        OpExecutionMode %main LocalSize 1 1 1
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %u32 = OpTypeInt 32 0
+        %n64 = OpConstant %u32 64
+        %empty = OpTypeStruct
+        %a1 = OpTypeArray %empty %n64
+        %a2 = OpTypeArray %a1 %n64
+        %a3 = OpTypeArray %a2 %n64
+        %a4 = OpTypeArray %a3 %n64
+        %a5 = OpTypeArray %a4 %n64
+        %s = OpTypeStruct %u32 %a5 %u32
+        %ptr = OpTypePointer Private %s
+        %v = OpVariable %ptr Private
+        %w = OpVariable %ptr Private
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %x = OpLoad %s %v
+        OpStore %w %x
+        OpReturn
+        OpFunctionEnd
+        "#,
+        expect![[r#"
+            %1 = OpFunction  %2  None %3
+            %4 = OpLabel
+            %5 = OpVariable  %15  Function
+            OpCopyMemory %5 %16
+            OpCopyMemory %17 %5
+            OpReturn
+            OpFunctionEnd
+        "#]],
+    );
+}

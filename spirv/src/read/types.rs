@@ -15,7 +15,7 @@ use spirv::{Decoration as D, Op};
 const MAX_DEPTH: u16 = 255;
 /// Scalars that the constants of a module may have together.
 const MAX_CONST_SCALARS: u64 = 1 << 23;
-/// Aggregates of more leaves than this live in memory.
+/// Aggregates of more leaves than this, or of more parts that have none, live in memory.
 pub(super) const MAX_LEAVES: u32 = 64;
 
 /// What is often asked of a type.
@@ -23,8 +23,11 @@ pub(super) const MAX_LEAVES: u32 = 64;
 pub(super) struct TypeMeta {
     /// Levels of nesting.
     pub depth: u16,
-    /// Scalars and vectors that a value of it is made of; `u32::MAX` where that is unknown or no value exists.
+    /// Scalars and vectors that a value of it is made of; `u32::MAX` where that is unknown, no value exists or too many
+    /// parts have none.
     pub leaves: u32,
+    /// Parts in it that have no leaves and no parts.
+    pub empties: u32,
     /// Scalars in it.
     pub scalars: u64,
 }
@@ -264,30 +267,31 @@ impl Reader<'_> {
         if ty.index() < self.type_meta.len() {
             return Ok(());
         }
-        let none = TypeMeta { depth: 1, leaves: u32::MAX, scalars: 0 };
+        let one = TypeMeta { depth: 1, leaves: 1, empties: 0, scalars: 1 };
+        let none = TypeMeta { leaves: u32::MAX, scalars: 0, ..one };
         let scaled = |inner: TypeMeta, n: u32| TypeMeta {
             depth: inner.depth + 1,
             leaves: inner.leaves.saturating_mul(n),
+            empties: inner.empties.saturating_mul(n),
             scalars: inner.scalars.saturating_mul(n.into()),
         };
-        let meta = match &self.m.types[ty] {
+        let mut meta = match &self.m.types[ty] {
             TypeData::Bool
             | TypeData::Int { .. }
             | TypeData::Float { .. }
-            | TypeData::Pointer { .. } => TypeMeta { depth: 1, leaves: 1, scalars: 1 },
-            TypeData::Vector { len, .. } => {
-                TypeMeta { depth: 1, leaves: 1, scalars: (*len).into() }
-            }
+            | TypeData::Pointer { .. } => one,
+            TypeData::Vector { len, .. } => TypeMeta { scalars: (*len).into(), ..one },
             TypeData::Matrix { column, cols } => scaled(self.meta(*column), (*cols).into()),
             TypeData::Array { elem, len: ArrayLen::Const(n), .. } => scaled(self.meta(*elem), *n),
             TypeData::Array { elem, .. } => {
                 TypeMeta { leaves: u32::MAX, ..scaled(self.meta(*elem), 1) }
             }
             TypeData::Struct(s) => {
-                let start = TypeMeta { depth: 1, leaves: 0, scalars: 0 };
+                let start = TypeMeta { leaves: 0, scalars: 0, ..one };
                 s.members.iter().map(|m| self.meta(m.ty)).fold(start, |a, b| TypeMeta {
                     depth: a.depth.max(b.depth + 1),
                     leaves: a.leaves.saturating_add(b.leaves),
+                    empties: a.empties.saturating_add(b.empties),
                     scalars: a.scalars.saturating_add(b.scalars),
                 })
             }
@@ -300,6 +304,13 @@ impl Reader<'_> {
         };
         if meta.depth > MAX_DEPTH {
             return Err(Error::limit(format!("types nested more than {MAX_DEPTH} deep")));
+        }
+        if meta.leaves == 0 {
+            meta.empties = meta.empties.max(1);
+        }
+        // To take a value apart costs time for each part, be there a leaf in it or not.
+        if meta.empties > MAX_LEAVES {
+            meta.leaves = u32::MAX;
         }
         self.type_meta.push(meta);
         Ok(())

@@ -554,9 +554,9 @@ fn leaf_count(module: &Module, ty: Type) -> usize {
     leaf_paths(module, ty).map_or(usize::MAX, |l| l.len())
 }
 
-/// The leaves of a type, if all are scalars and vectors and they are not too many.
+/// The leaves of a type, if all are scalars and vectors and they are not too many, nor the parts without any.
 fn leaf_paths(module: &Module, ty: Type) -> Option<Vec<(Vec<u32>, Type)>> {
-    let mut leaves = Vec::new();
+    let (mut leaves, mut empties) = (Vec::new(), 0);
     let mut work = vec![(Vec::new(), ty)];
     while let Some((path, ty)) = work.pop() {
         if matches!(module.types[ty], TypeData::Pointer { .. }) {
@@ -570,6 +570,10 @@ fn leaf_paths(module: &Module, ty: Type) -> Option<Vec<(Vec<u32>, Type)>> {
             continue;
         }
         let inner = known_parts(module, ty).filter(|_| path.len() < MAX_CLIMB)?;
+        empties += usize::from(inner.is_empty());
+        if empties > MAX_LEAVES {
+            return None;
+        }
         for (n, part) in inner.into_iter().enumerate().rev() {
             let mut path = path.clone();
             path.push(n as u32);
