@@ -138,7 +138,11 @@ fn builds(list: &mut Vec<String>) -> Result<[f64; 3], String> {
         .stdout
         .lines()
         .filter(|l| !l.contains("deburr-"))
-        .filter_map(|l| l.split_whitespace().next().map(String::from))
+        .filter_map(|l| {
+            // `name v1.2.3`: a name alone may be that of two versions.
+            let mut words = l.split_whitespace();
+            Some(format!("{}@{}", words.next()?, words.next()?.trim_start_matches('v')))
+        })
         .collect();
     names.sort();
     names.dedup();
