@@ -3,8 +3,8 @@
 use deburr_fuzz::{Term, TermKind, TermNode};
 use deburr_ir_core::{AluOp, Flags};
 use deburr_rulegen::rules::model::{Comps, Node, NodeKind, VarKind};
-use deburr_rulegen::rules::{Ops, Rule, RuleSet, Tree};
-use deburr_rulegen::tables::{TableFile, Tables};
+use deburr_rulegen::rules::{Rule, RuleSet, Texts};
+use deburr_ruleset::{OPCODES, SOURCES};
 use std::collections::HashMap;
 
 /// The rules of the tree, checked.
@@ -12,19 +12,8 @@ use std::collections::HashMap;
 /// # Panics
 /// If they are wrong: then the rule set would not have been built.
 pub fn rule_set() -> RuleSet {
-    let text = |name: &str| {
-        let found = deburr_ruleset::SOURCES.iter().find(|(n, _)| n.ends_with(name));
-        found.unwrap_or_else(|| panic!("{name} is in the tree")).1
-    };
-    let table = TableFile::new("opcodes.toml", deburr_ruleset::OPCODES);
-    let tables = Tables::parse(&[table]).expect("the opcode table is valid");
-    let tree = Tree {
-        ops: Ops::from_tables(&tables),
-        facts: ("facts.rules".into(), text("facts.rules").into()),
-        groups: ("groups.rules".into(), text("groups.rules").into()),
-    };
-    let read = |name: &str| Ok(text(&format!("{name}.rules")).to_string());
-    match tree.compile("rules/", read).0 {
+    let texts = Texts { opcodes: OPCODES, intrinsics: "", rules: SOURCES };
+    match texts.load().and_then(|book| book.rules()) {
         Ok(set) => set,
         Err(_) => panic!("the tree's rules are valid"),
     }

@@ -22,6 +22,9 @@ include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 /// The opcode table that the rules were compiled against.
 pub static OPCODES: &str = include_str!("../opcodes.toml");
 
+/// The intrinsic table.
+pub static INTRINSICS: &str = include_str!("../intrinsics.toml");
+
 pub use matchers::RULES;
 
 /// Every rule of the tree, compiled.

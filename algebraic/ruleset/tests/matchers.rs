@@ -12,9 +12,8 @@ use deburr_ir_core::{
     AluOp, AluSrc, Builder, Cursor, Def, Denorm, Flags, FloatEnv, Function, Instr, InstrKind,
     InstrView, JumpKind, Rounding, Swizzle,
 };
+use deburr_rulegen::rules::Texts;
 use deburr_rulegen::rules::model::{self, Comps, NodeId, NodeKind, Rule, VarKind, flags};
-use deburr_rulegen::rules::{Ops, Tree};
-use deburr_rulegen::tables::{TableFile, Tables};
 use std::collections::HashMap;
 
 struct Rng(u64);
@@ -31,18 +30,8 @@ impl Rng {
 }
 
 fn set() -> model::RuleSet {
-    let tables = Tables::parse(&[TableFile::new("opcodes.toml", deburr_ruleset::OPCODES)]).unwrap();
-    let source = |name: &str| {
-        let found = deburr_ruleset::SOURCES.iter().find(|(n, _)| *n == name);
-        found.map(|(_, text)| text.to_string()).ok_or("no such file".to_string())
-    };
-    let named = |name: &str| (name.into(), source(name).unwrap().into());
-    let tree = Tree {
-        ops: Ops::from_tables(&tables),
-        facts: named("rules/facts.rules"),
-        groups: named("rules/groups.rules"),
-    };
-    tree.compile("rules/", |name| source(&format!("rules/{name}.rules"))).0.unwrap()
+    let (opcodes, rules) = (deburr_ruleset::OPCODES, deburr_ruleset::SOURCES);
+    Texts { opcodes, intrinsics: "", rules }.load().unwrap().rules().unwrap()
 }
 
 /// A rule set with the same names and numbers, but nothing compiled.

@@ -5,6 +5,7 @@
 //! - [`codes`] lists the diagnostics.
 
 pub mod ast;
+pub mod book;
 pub mod check;
 pub mod classes;
 mod clauses;
@@ -22,6 +23,7 @@ mod tests;
 mod whole;
 
 use crate::diagnostics::{Diagnostic, Severity, line_column};
+pub use book::{Book, Texts};
 pub use library::Library;
 pub use model::{Rule, RuleSet};
 pub use ops::Ops;

@@ -9,12 +9,12 @@ use deburr_algebraic::Target;
 use deburr_fuzz::Rng;
 use deburr_ir_core::{Module, ValidationError, parse, validate};
 use deburr_passes::{DEFAULT, Options, Pipeline};
-use deburr_rulegen::rules::{Library, Ops, compile};
+use deburr_rulegen::rules::Texts;
 use deburr_rulegen::tables::{TableFile, Tables};
+use deburr_ruleset::{OPCODES, SOURCES};
 use deburr_spirv::{ReadOptions, WriteOptions, read, write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 
 /// Counts at full size.
 const MODULES: u64 = 10_000;
@@ -436,7 +436,7 @@ fn mutate_text(rng: &mut Rng, text: &str) -> String {
 /// Parses mutated excerpts of the opcode table: how many, and how many were refused.
 fn mutated_tables(args: &Args) -> (u64, u64) {
     let mut rng = Rng::new(args.seed ^ 0x7ab1e);
-    let entries: Vec<&str> = deburr_ruleset::OPCODES.split("\n[[op]]").collect();
+    let entries: Vec<&str> = OPCODES.split("\n[[op]]").collect();
     let (count, mut refused) = (args.count(TABLES), 0);
     for _ in 0..count {
         let mut text = entries[0].to_owned();
@@ -456,39 +456,16 @@ fn mutated_tables(args: &Args) -> (u64, u64) {
 /// Compiles mutated rule files: how many, and how many were refused.
 fn mutated_rules(args: &Args) -> Result<(u64, u64), String> {
     let mut rng = Rng::new(args.seed ^ 0x701e5);
-    let tables = Tables::parse(&[TableFile::new("opcodes.toml", deburr_ruleset::OPCODES)])
-        .map_err(|_| "the opcode table does not parse")?;
-    let text = |name: &str| {
-        let found = deburr_ruleset::SOURCES.iter().find(|(n, _)| *n == name);
-        found.map_or("", |(_, text)| *text)
-    };
-    let (facts, groups): (Arc<str>, Arc<str>) =
-        ("rules/facts.rules".into(), "rules/groups.rules".into());
-    let mut diagnostics = Vec::new();
-    let library = Library::new(
-        Ops::from_tables(&tables),
-        (&facts, text(&facts)),
-        (&groups, text(&groups)),
-        &mut diagnostics,
-    );
-    let files: Vec<_> = deburr_ruleset::SOURCES
-        .iter()
-        .filter(|(name, _)| **name != *facts && **name != *groups)
-        .collect();
-    if files.is_empty() || !diagnostics.is_empty() {
-        return Err("the rule files are not there".into());
-    }
+    let texts = Texts { opcodes: OPCODES, intrinsics: "", rules: SOURCES };
+    let book = texts.load().map_err(|_| "the rule files are not there")?;
     let (count, mut refused) = (args.count(RULES), 0);
     for _ in 0..count {
-        let (name, text) = **rng.pick(&files);
-        let mut text = text.to_owned();
+        let (name, text) = rng.pick(&book.files);
+        let mut text = text.to_string();
         for _ in 0..=rng.below(2) {
             text = mutate_text(&mut rng, &text);
         }
-        let sources = vec![(name.into(), text.into())];
-        refused += u64::from(
-            compile(&library, &sources).is_err_and(|diagnostics| !diagnostics.is_empty()),
-        );
+        refused += u64::from(book.rules_of(name, &text).is_err_and(|list| !list.is_empty()));
     }
     Ok((count, refused))
 }

@@ -1,9 +1,10 @@
 //! `deburr ops`, `intrinsics`, `rules`, `passes`: what there is.
 
+use crate::Tree;
 use crate::codes;
 use crate::json::Object;
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
-use crate::rulebook::{INTRINSICS, Rulebook};
+use crate::rulebook::Rulebook;
 use deburr_ir_core::{ALU_INFO, AluInfo, AluType, BaseType, INTRINSIC_INFO, IntrinsicInfo};
 use deburr_passes::Run;
 use deburr_rulegen::diagnostics::nearest;
@@ -131,12 +132,13 @@ fn tell(
 }
 
 /// `deburr ops`.
-pub fn ops(args: &OpsArgs, reporter: &mut Reporter) -> Exit {
-    tell("opcode", opcodes(), &args.filter, reporter)
+pub fn ops(args: &OpsArgs, tree: &Tree, reporter: &mut Reporter) -> Exit {
+    tell("opcode", opcodes(tree), &args.filter, reporter)
 }
 
-fn opcodes() -> Result<Vec<Entry>, Trouble> {
-    let tables = Rulebook::built_in()?.tables;
+fn opcodes(tree: &Tree) -> Result<Vec<Entry>, Trouble> {
+    let book = Rulebook::of(tree)?;
+    let tables = book.tables();
     let entry = |info: &'static AluInfo| {
         let line = tables.op(info.name).map_or(0, |(_, op)| op.place.line);
         Entry {
@@ -144,7 +146,7 @@ fn opcodes() -> Result<Vec<Entry>, Trouble> {
             signature: signature(info),
             file: "opcodes.toml".into(),
             line,
-            group: section(deburr_ruleset::OPCODES, line),
+            group: section(tree.texts.opcodes, line),
             doc: info.doc,
         }
     };
@@ -152,12 +154,13 @@ fn opcodes() -> Result<Vec<Entry>, Trouble> {
 }
 
 /// `deburr intrinsics`.
-pub fn intrinsics(args: &IntrinsicsArgs, reporter: &mut Reporter) -> Exit {
-    tell("intrinsic", intrinsic_entries(), &args.filter, reporter)
+pub fn intrinsics(args: &IntrinsicsArgs, tree: &Tree, reporter: &mut Reporter) -> Exit {
+    tell("intrinsic", intrinsic_entries(tree), &args.filter, reporter)
 }
 
-fn intrinsic_entries() -> Result<Vec<Entry>, Trouble> {
-    let tables = Rulebook::built_in()?.tables;
+fn intrinsic_entries(tree: &Tree) -> Result<Vec<Entry>, Trouble> {
+    let book = Rulebook::of(tree)?;
+    let tables = book.tables();
     let entry = |info: &'static IntrinsicInfo| {
         let components = |n: i8| match n {
             -1 => "any".to_owned(),
@@ -172,7 +175,7 @@ fn intrinsic_entries() -> Result<Vec<Entry>, Trouble> {
             signature: format!("({}){dest}", srcs.join(", ")),
             file: "intrinsics.toml".into(),
             line,
-            group: section(INTRINSICS, line),
+            group: section(tree.texts.intrinsics, line),
             doc: info.doc,
         }
     };
@@ -205,8 +208,8 @@ fn pass_entries() -> Vec<Entry> {
 }
 
 /// `deburr rules`.
-pub fn rules(args: &RulesArgs, reporter: &mut Reporter) -> Exit {
-    let set = deburr_ruleset::rules();
+pub fn rules(args: &RulesArgs, tree: &Tree, reporter: &mut Reporter) -> Exit {
+    let set = tree.rules;
     let entry = |rule: &'static deburr_algebraic::RuleInfo| Entry {
         name: rule.name,
         signature: String::new(),
@@ -242,9 +245,10 @@ mod tests {
 
     #[test]
     fn every_entry_has_its_place_and_group() {
-        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let tree = crate::tests::tree();
         let read = |file: &str| std::fs::read_to_string(format!("{root}/{file}")).unwrap();
-        for entries in [opcodes().unwrap(), intrinsic_entries().unwrap()] {
+        for entries in [opcodes(&tree).unwrap(), intrinsic_entries(&tree).unwrap()] {
             let text = read(&entries[0].file);
             let lines: Vec<&str> = text.lines().collect();
             for entry in &entries {
@@ -252,7 +256,7 @@ mod tests {
                 assert!(lines[entry.line as usize - 1].contains(['"', '[']), "{}", entry.name);
             }
         }
-        let ops = opcodes().unwrap();
+        let ops = opcodes(&tree).unwrap();
         let iadd = ops.iter().find(|e| e.name == "iadd").unwrap();
         assert_eq!(iadd.group, "integer arithmetic");
         assert!(read("opcodes.toml").lines().nth(iadd.line as usize - 1).unwrap().contains("iadd"));

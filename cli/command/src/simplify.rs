@@ -1,5 +1,6 @@
 //! `deburr simplify`: what the rules make of a term.
 
+use crate::Tree;
 use crate::codes;
 use crate::eval::parse_size;
 use crate::input::read_bytes;
@@ -70,14 +71,14 @@ struct Done {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
+pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
     let tasks = match tasks(args) {
         Ok(tasks) => tasks,
         Err(trouble) => return reporter.diagnose_all(&trouble),
     };
     let mut exit = Exit::Ok;
     for task in tasks {
-        match task.and_then(|task| simplify(&task, args.target).map(|done| (task, done))) {
+        match task.and_then(|task| simplify(&task, args.target, tree).map(|done| (task, done))) {
             Ok((task, done)) => tell(&task, &done, reporter),
             Err(trouble) => exit = exit.max(reporter.diagnose_all(&trouble)),
         }
@@ -148,7 +149,7 @@ fn task_of_line(
     Ok(task)
 }
 
-fn simplify(task: &Task, target: TargetName) -> Result<Done, Trouble> {
+fn simplify(task: &Task, target: TargetName, tree: &Tree) -> Result<Done, Trouble> {
     let around = Surroundings { size: task.size, comps: Vec::new() };
     let term = term::read(&task.name, &task.text, &around)
         .map_err(|d| task.place(Diagnostic::of_rules(&d, |_| Some(&task.text))))?;
@@ -163,7 +164,7 @@ fn simplify(task: &Task, target: TargetName) -> Result<Done, Trouble> {
         TargetName::Spirv => Target::spirv().int_sizes(&sizes).float_sizes(&sizes[1..]),
     };
     let bug = |message: String| Diagnostic::new(&task.name, Kind::Bug, codes::PASS_BUG, message);
-    let report = deburr_algebraic::run(&mut f, deburr_ruleset::rules(), "opt", &target, &options)
+    let report = deburr_algebraic::run(&mut f, tree.rules, "opt", &target, &options)
         .map_err(|e| bug(e.to_string()))?;
     if let Some(cycle) = report.cycle {
         return Err(bug(format!("rules undo each other: {}", cycle.join(", "))).into());
@@ -346,7 +347,10 @@ mod tests {
         let with = parse_licences(with).unwrap();
         let line = (0, String::new());
         let task = Task { name: "TERM".into(), line, text: text.into(), size: Some(32), with };
-        simplify(&task, TargetName::Generic).map_err(|t| t[0].message.clone()).unwrap().out
+        simplify(&task, TargetName::Generic, &crate::tests::tree())
+            .map_err(|t| t[0].message.clone())
+            .unwrap()
+            .out
     }
 
     #[test]

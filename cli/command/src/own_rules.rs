@@ -1,8 +1,9 @@
 //! `deburr opt --rules`: the rules of a file, interpreted, before those built in.
 
+use crate::Tree;
 use crate::codes;
 use crate::report::{Diagnostic, Trouble};
-use crate::rulebook::{Rulebook, of_file};
+use crate::rulebook::Rulebook;
 use deburr_algebraic::interp::matcher::Interpreter;
 use deburr_algebraic::{Options, Rewriter, RuleInfo, RuleSet, Target, run_with};
 use deburr_ir_core::Module;
@@ -24,9 +25,9 @@ pub struct OwnRules {
 
 impl OwnRules {
     /// Reads a file.
-    pub fn of(path: &Path) -> Result<Self, Trouble> {
-        let set = of_file(path, &Rulebook::built_in()?)?;
-        let built_in = deburr_ruleset::rules();
+    pub fn of(path: &Path, tree: &Tree) -> Result<Self, Trouble> {
+        let set = Rulebook::of(tree)?.of_file(path)?;
+        let built_in = tree.rules;
         let own = |rule: &Rule| RuleInfo {
             name: keep(&rule.name),
             base: keep(&rule.base),

@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn the_book_has_every_code() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/book/errors.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/book/errors.md");
         if std::env::var_os("BLESS").is_some() {
             std::fs::write(path, page()).unwrap();
         }

@@ -1,9 +1,10 @@
 //! `deburr expand`: the Rust that is generated from tables and rules.
 
+use crate::Tree;
 use crate::codes;
 use crate::json::Object;
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
-use crate::rulebook::{Rulebook, of_file};
+use crate::rulebook::Rulebook;
 use deburr_rulegen::diagnostics::nearest;
 use deburr_rulegen::rules::RuleSet;
 
@@ -17,8 +18,8 @@ pub struct Args {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
-    match expand(&args.name) {
+pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
+    match expand(&args.name, tree) {
         Ok(code) if reporter.json => {
             reporter.line(&Object::line().str("name", &args.name).str("code", &code).end());
             Exit::Ok
@@ -31,12 +32,12 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
     }
 }
 
-fn expand(name: &str) -> Result<String, Trouble> {
-    let book = Rulebook::built_in()?;
+fn expand(name: &str, tree: &Tree) -> Result<String, Trouble> {
+    let book = Rulebook::of(tree)?;
     if name.ends_with(".rules") || std::path::Path::new(name).is_file() {
-        return Ok(deburr_rulegen::rules::emit::emit(&of_file(name.as_ref(), &book)?));
+        return Ok(deburr_rulegen::rules::emit::emit(&book.of_file(name.as_ref())?));
     }
-    if let Some(code) = deburr_rulegen::emit::expand(&book.tables, name) {
+    if let Some(code) = deburr_rulegen::emit::expand(book.tables(), name) {
         return Ok(code);
     }
     let mut set = book.rules()?;

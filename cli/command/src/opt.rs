@@ -1,5 +1,6 @@
 //! `deburr opt`: optimise modules.
 
+use crate::Tree;
 use crate::codes;
 use crate::input::{Input, Loaded, spirv_diagnostic};
 use crate::opt_report::{Done, Kinds, Left};
@@ -126,7 +127,7 @@ fn parse_env(name: &str) -> Result<(u8, u8), String> {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
+pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
     let pipeline = match Pipeline::parse(&args.passes) {
         Ok(pipeline) => pipeline,
         Err(error) => return reporter.usage(&error.to_string()),
@@ -140,7 +141,7 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
     if args.inputs.len() > 1 && !folder {
         return reporter.usage("several inputs need `-o DIR/`");
     }
-    let mut job = Job { args, pipeline: &pipeline, folder, own: None };
+    let mut job = Job { args, pipeline: &pipeline, folder, tree, own: None };
     if let Some((a, b, out)) = job.collision() {
         return reporter.usage(&format!(
             "`{}` and `{}` would both be written to `{}`",
@@ -149,7 +150,7 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
             out.display()
         ));
     }
-    let own = match args.rules.as_deref().map(OwnRules::of).transpose() {
+    let own = match args.rules.as_deref().map(|path| OwnRules::of(path, tree)).transpose() {
         Ok(own) => own,
         Err(trouble) => return reporter.diagnose_all(&trouble),
     };
@@ -183,6 +184,7 @@ struct Job<'a> {
     args: &'a Args,
     pipeline: &'a Pipeline,
     folder: bool,
+    tree: &'a Tree,
     /// Rules of the user's own.
     own: Option<&'a OwnRules>,
 }
@@ -201,7 +203,7 @@ struct Finished {
 impl Job<'_> {
     /// The rules that are counted and can be disabled.
     fn rules(&self) -> &RuleSet {
-        self.own.map_or(deburr_ruleset::rules(), |own| &own.all)
+        self.own.map_or(self.tree.rules, |own| &own.all)
     }
 
     fn tell(&self, result: Result<Finished, Trouble>, reporter: &mut Reporter) -> Exit {

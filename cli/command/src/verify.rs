@@ -1,5 +1,6 @@
 //! `deburr verify`: are the rewrite rules sound?
 
+use crate::Tree;
 use crate::codes;
 use crate::eval::parse_size;
 use crate::expand::only;
@@ -7,7 +8,7 @@ use crate::json::Object;
 use crate::options::parse_jobs;
 use crate::parallel::{cores, in_order};
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
-use crate::rulebook::{Rulebook, of_file};
+use crate::rulebook::Rulebook;
 use deburr_rulegen::rules::RuleSet;
 use deburr_rulegen::rules::model::Rule;
 use deburr_verify::{Kind as Found, Options, Verdict, check_rule, run_tests};
@@ -96,9 +97,9 @@ impl Summary {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
+pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
     reporter.json |= args.report == "json";
-    let set = match rules(args) {
+    let set = match rules(args, tree) {
         Ok(set) => set,
         Err(trouble) => return reporter.diagnose_all(&trouble),
     };
@@ -153,11 +154,11 @@ fn parse_cases(text: &str) -> Result<f64, String> {
     }
 }
 
-fn rules(args: &Args) -> Result<RuleSet, Trouble> {
-    let book = Rulebook::built_in()?;
+fn rules(args: &Args, tree: &Tree) -> Result<RuleSet, Trouble> {
+    let book = Rulebook::of(tree)?;
     let mut set = match (&args.expr, &args.rules) {
         (Some(text), _) => book.bare_rule(text)?,
-        (None, Some(file)) => of_file(file, &book)?,
+        (None, Some(file)) => book.of_file(file)?,
         (None, None) => book.rules()?,
     };
     if let Some(name) = &args.rule {

@@ -1,0 +1,61 @@
+//! The rules as texts: the tables and rule files of the tree, parsed again at run time.
+
+use crate::Tree;
+use crate::report::{Diagnostic, Kind, Trouble};
+use deburr_rulegen::rules::{self, RuleSet, Texts};
+use deburr_rulegen::tables::Tables;
+use std::path::Path;
+
+/// Tables, library and texts.
+pub struct Rulebook {
+    texts: Texts<'static>,
+    book: rules::Book,
+}
+
+impl Rulebook {
+    /// What the tree is made of.
+    pub fn of(tree: &Tree) -> Result<Self, Trouble> {
+        let book = tree.texts.load().map_err(|list| trouble(&list, |_| None))?;
+        Ok(Rulebook { texts: tree.texts, book })
+    }
+
+    /// Both tables.
+    pub fn tables(&self) -> &Tables {
+        &self.book.tables
+    }
+
+    /// The rules of the tree.
+    pub fn rules(&self) -> Result<RuleSet, Trouble> {
+        self.book.rules().map_err(|list| trouble(&list, |name| self.texts.rule_file(name)))
+    }
+
+    /// One rule, as `L => R where …`.
+    pub fn bare_rule(&self, text: &str) -> Result<RuleSet, Trouble> {
+        let source = |name: &str| match name {
+            "RULE" => Some(text),
+            name => self.texts.rule_file(name),
+        };
+        self.book.bare_rule(text).map_err(|list| trouble(&list, source))
+    }
+
+    /// The rules of a text file.
+    pub fn of_file(&self, path: &Path) -> Result<RuleSet, Trouble> {
+        let bytes = crate::input::read_bytes(path)?;
+        let path = &*path.to_string_lossy();
+        let text = String::from_utf8(bytes).map_err(|_| {
+            Diagnostic::new(path, Kind::Invalid, crate::codes::KIND_OF_INPUT, "not UTF-8 text")
+        })?;
+        let source = |name: &str| match name == path {
+            true => Some(&*text),
+            false => self.texts.rule_file(name),
+        };
+        self.book.rules_of(path, &text).map_err(|list| trouble(&list, source))
+    }
+}
+
+fn trouble<'a>(
+    list: &[deburr_rulegen::diagnostics::Diagnostic],
+    source: impl Fn(&str) -> Option<&'a str>,
+) -> Trouble {
+    list.iter().map(|d| Diagnostic::of_rules(d, &source)).collect()
+}
