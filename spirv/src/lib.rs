@@ -12,6 +12,7 @@
 mod error;
 mod facts;
 mod fast_math;
+mod layout;
 mod read;
 mod stats;
 mod write;

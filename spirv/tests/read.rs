@@ -4,46 +4,9 @@ mod asm;
 #[path = "read/flow.rs"]
 mod flow;
 
-use asm::assemble;
+use asm::{HEADER, assemble, compute};
 use deburr_spirv::{ErrorKind, FloatMode, ReadOptions, read};
 use expect_test::{Expect, expect};
-
-/// Types and a buffer `%buf` of 32-bit words, as every test has them.
-const HEADER: &str = r#"
-    OpCapability Shader
-    %glsl = OpExtInstImport "GLSL.std.450"
-    OpMemoryModel Logical GLSL450
-    OpEntryPoint GLCompute %main "main"
-    OpExecutionMode %main LocalSize 1 1 1
-    OpDecorate %block Block
-    OpMemberDecorate %block 0 Offset 0
-    OpDecorate %words ArrayStride 4
-    OpDecorate %buf DescriptorSet 0
-    OpDecorate %buf Binding 0
-    %void = OpTypeVoid
-    %fn = OpTypeFunction %void
-    %bool = OpTypeBool
-    %u32 = OpTypeInt 32 0
-    %i32 = OpTypeInt 32 1
-    %f32 = OpTypeFloat 32
-    %u32x2 = OpTypeVector %u32 2
-    %f32x2 = OpTypeVector %f32 2
-    %mat2 = OpTypeMatrix %f32x2 2
-    %pair = OpTypeStruct %u32 %f32
-    %words = OpTypeRuntimeArray %u32
-    %block = OpTypeStruct %words
-    %ptr_block = OpTypePointer StorageBuffer %block
-    %ptr = OpTypePointer StorageBuffer %u32
-    %ptr_u32 = OpTypePointer Function %u32
-    %ptr_pair = OpTypePointer Function %pair
-    %buf = OpVariable %ptr_block StorageBuffer
-    %n0 = OpConstant %u32 0
-    %n1 = OpConstant %u32 1
-    %n2 = OpConstant %u32 2
-    %n3 = OpConstant %u32 3
-    %x0 = OpConstant %f32 0.5
-    %yes = OpConstantTrue %bool
-"#;
 
 /// Beginning of a main function that loads `%a`, a word, and has a pointer `%out` to another.
 const MAIN: &str = r"
@@ -591,7 +554,7 @@ fn errors_name_the_place() {
     let op = |name: &str| Some(name.to_string());
     assert_eq!(
         error_of("%b = OpIAdd %u32 %a %later\n%later = OpIAdd %u32 %a %a\nOpReturn"),
-        (ErrorKind::Invalid, "%31 is used before it is defined".into(), op("OpIAdd"), true),
+        (ErrorKind::Invalid, "%34 is used before it is defined".into(), op("OpIAdd"), true),
     );
     assert_eq!(
         error_of("%b = OpIAdd %u32x2 %a %a\nOpStore %out %b\nOpReturn").0,
@@ -629,4 +592,25 @@ fn headers_are_checked() {
         assemble(&text).iter().map(|w| w.swap_bytes()).collect()
     };
     assert!(read(&swapped, &ReadOptions::default()).is_ok(), "either byte order is read");
+}
+
+#[test]
+fn a_logical_copy_to_something_else() {
+    let text = compute(
+        "",
+        "",
+        r"
+        %words = OpTypeStruct %u32 %u32
+        %floats = OpTypeStruct %f32 %f32
+        %ptr = OpTypePointer Private %words
+        %v = OpVariable %ptr Private
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %value = OpLoad %words %v
+        %copy = OpCopyLogical %floats %value
+        OpReturn
+        OpFunctionEnd",
+    );
+    let error = read(&assemble(&text), &ReadOptions::default()).expect_err("other members");
+    assert_eq!(error.message, "the types differ by more than layout");
 }

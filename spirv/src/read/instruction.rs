@@ -3,12 +3,14 @@
 
 use super::alu::AluFlags;
 use super::function::FnReader;
+use super::memory::Access;
 use super::module::{ExtSet, Global};
 use super::tables::tables;
 use super::types::MAX_LEAVES;
 use super::value::{Val, Value};
 use super::words::Inst;
 use crate::error::Error;
+use crate::layout::match_logically;
 use deburr_ir_core::{AluOp, Def, Modes, Type, TypeData};
 use rspirv::spirv::Op;
 
@@ -378,22 +380,17 @@ impl FnReader<'_, '_> {
     }
 
     fn copy_object(&mut self, inst: &Inst<'_>, ty: Type, value: &Value) -> Result<(), Error> {
+        if !match_logically(&self.r.m.types, ty, value.ty) {
+            return Err(Error::invalid("the types differ by more than layout"));
+        }
         let kind = match value.kind {
             Val::Mem(deref) if value.ty != ty => {
-                // Equal but for layout.
                 let copy = self.scratch(ty);
-                self.copy(copy, deref, 0, 0, 0);
+                self.copy(copy, deref, Access::default(), Access::default());
                 Val::Mem(copy)
             }
             kind => kind,
         };
-        let same = match kind {
-            Val::Tree { len, .. } => self.r.meta(ty).leaves == len,
-            _ => true,
-        };
-        match same {
-            true => self.set(inst.id, Value { ty, kind, access: value.access }),
-            false => Err(Error::invalid("the types differ by more than layout")),
-        }
+        self.set(inst.id, Value { ty, kind, access: value.access })
     }
 }

@@ -15,10 +15,10 @@ use spirv::{Decoration as D, MemoryAccess, Op};
 
 /// What a memory operand says: access bits, alignment, scope.
 #[derive(Clone, Copy, Debug, Default)]
-struct Access {
-    bits: u32,
-    align: u32,
-    scope: u32,
+pub(super) struct Access {
+    pub bits: u32,
+    pub align: u32,
+    pub scope: u32,
 }
 
 /// The access bit of a decoration of a variable or member.
@@ -224,7 +224,7 @@ impl FnReader<'_, '_> {
     ) -> Result<Val, Error> {
         if self.r.meta(ty).leaves > MAX_LEAVES {
             let copy = self.scratch(ty);
-            self.copy(copy, deref, access, align, scope);
+            self.copy(copy, deref, Access::default(), Access { bits: access, align, scope });
             return Ok(Val::Mem(copy));
         }
         let mut leaves = Vec::new();
@@ -267,7 +267,7 @@ impl FnReader<'_, '_> {
         scope: u32,
     ) -> Result<(), Error> {
         if let Val::Mem(from) = value.kind {
-            self.copy(deref, from, access, align, scope);
+            self.copy(deref, from, Access { bits: access, align, scope }, Access::default());
             return Ok(());
         }
         let leaves = self.value_leaves(value)?;
@@ -298,8 +298,14 @@ impl FnReader<'_, '_> {
     }
 
     /// Copies what `from` points to to what `to` points to.
-    pub fn copy(&mut self, to: Def, from: Def, access: u32, align: u32, scope: u32) {
-        let indices = [access, access, align, align, scope];
+    pub fn copy(&mut self, to: Def, from: Def, to_access: Access, from_access: Access) {
+        let indices = [
+            to_access.bits,
+            from_access.bits,
+            to_access.align,
+            from_access.align,
+            to_access.scope.max(from_access.scope),
+        ];
         self.b().intrinsic(Intrinsic::COPY_DEREF, Shape::NONE, &[to, from], &indices);
     }
 
@@ -314,15 +320,12 @@ impl FnReader<'_, '_> {
             true => self.memory_operand(inst, next)?.0,
             false => first,
         };
-        let scope = first.scope.max(second.scope);
-        let indices = [
-            first.bits | to_declared,
-            second.bits | from_declared,
-            first.align,
-            second.align,
-            scope,
-        ];
-        self.b().intrinsic(Intrinsic::COPY_DEREF, Shape::NONE, &[to, from], &indices);
+        // The target alone is made available, the source alone visible.
+        let own = |name| index_value(Index::ACCESS, name);
+        let to_bits = first.bits & !own("visible") | to_declared;
+        let from_bits = second.bits & !own("available") | from_declared;
+        let to_access = Access { bits: to_bits, ..first };
+        self.copy(to, from, to_access, Access { bits: from_bits, ..second });
         Ok(())
     }
 

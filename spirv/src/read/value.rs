@@ -1,6 +1,7 @@
 //! What ids stand for within a function: vectors, pointers, aggregates as leaves or in memory, handles.
 
 use super::function::FnReader;
+use super::memory::Access;
 use super::module::Global;
 use super::types::MAX_LEAVES;
 use crate::error::Error;
@@ -474,7 +475,7 @@ impl FnReader<'_, '_> {
     pub fn insert(&mut self, value: &Value, part: &Value, indices: &[u32]) -> Result<Val, Error> {
         if let Val::Mem(old) = value.kind {
             let copy = self.scratch(value.ty);
-            self.copy(copy, old, 0, 0, 0);
+            self.copy(copy, old, Access::default(), Access::default());
             let (mut deref, mut ty) = (copy, value.ty);
             for &index in indices {
                 (deref, ty) = self.step_into(deref, ty, index)?;

@@ -1,16 +1,16 @@
 //! Pointers, and the instructions that go through them: access chains, loads, stores, intrinsics by their forms.
 
 use super::code::Emit;
+use super::copy::Access;
 use super::infer::pointer_is_used;
 use super::pointers::PointerType;
 use super::types::{Class, ValueType};
 use crate::error::Error;
 use deburr_ir_core::{
     Def, DerefInfo, DerefKind, FormDir, Function, Index, Instr, InstrKind, Intrinsic,
-    IntrinsicForm, Module, SpirvForm, Swizzle, Type,
-    index::{access, memory_semantics},
+    IntrinsicForm, Module, SpirvForm, Swizzle, Type, index::memory_semantics,
 };
-use spirv::{MemoryAccess, MemorySemantics, Op};
+use spirv::{MemorySemantics, Op};
 
 /// Scopes in the order of the index `memory_scope`, from its second value.
 const SCOPES: &[spirv::Scope] = &[
@@ -222,12 +222,7 @@ impl Emit<'_, '_> {
         match op {
             Intrinsic::LOAD_DEREF => self.load(instr),
             Intrinsic::STORE_DEREF => self.store(instr),
-            Intrinsic::COPY_DEREF => {
-                let (to, from) =
-                    (self.pointer(self.f.src(instr, 0))?, self.pointer(self.f.src(instr, 1))?);
-                self.code.op(Op::CopyMemory, &[to, from]);
-                Ok(())
-            }
+            Intrinsic::COPY_DEREF => self.copy(instr),
             Intrinsic::LOAD_PARAM => {
                 let n = self.f.index(instr, Index::PARAM_IDX).unwrap_or(0) as usize;
                 let Some(&id) = self.params.get(n) else {
@@ -254,26 +249,12 @@ impl Emit<'_, '_> {
 
     pub(super) fn memory_operands(&mut self, instr: Instr, operands: &mut Vec<u32>) {
         let f = self.f;
-        let flags = f.index(instr, Index::ACCESS).unwrap_or(0);
-        let align = f.index(instr, Index::ALIGN_MUL).unwrap_or(0);
-        let mut mask = MemoryAccess::NONE;
-        mask.set(MemoryAccess::VOLATILE, flags & access::VOLATILE != 0);
-        mask.set(MemoryAccess::NONTEMPORAL, flags & access::NON_TEMPORAL != 0);
-        mask.set(MemoryAccess::MAKE_POINTER_AVAILABLE, flags & access::AVAILABLE != 0);
-        mask.set(MemoryAccess::MAKE_POINTER_VISIBLE, flags & access::VISIBLE != 0);
-        mask.set(MemoryAccess::NON_PRIVATE_POINTER, flags & access::NON_PRIVATE != 0);
-        mask.set(MemoryAccess::ALIGNED, align != 0);
-        if mask.is_empty() {
-            return;
-        }
-        operands.push(mask.bits());
-        if align != 0 {
-            operands.push(align);
-        }
-        if flags & (access::AVAILABLE | access::VISIBLE) != 0 {
-            let scope = f.index(instr, Index::MEMORY_SCOPE).unwrap_or(0);
-            operands.push(self.scope(scope));
-        }
+        let access = Access {
+            flags: f.index(instr, Index::ACCESS).unwrap_or(0),
+            align: f.index(instr, Index::ALIGN_MUL).unwrap_or(0),
+            scope: f.index(instr, Index::MEMORY_SCOPE).unwrap_or(0),
+        };
+        self.push_access(access, operands);
     }
 
     fn load(&mut self, instr: Instr) -> Result<(), Error> {
@@ -474,7 +455,7 @@ impl Emit<'_, '_> {
         })
     }
 
-    fn scope(&mut self, value: u32) -> u32 {
+    pub(super) fn scope(&mut self, value: u32) -> u32 {
         let scope = (value as usize)
             .checked_sub(1)
             .and_then(|n| SCOPES.get(n))

@@ -5,6 +5,7 @@
 //! control-flow tree ([`switch`] finds what of it is a switch), [`code`] the instructions, [`memory`] pointers and what goes through them.
 
 mod code;
+mod copy;
 mod flow;
 mod infer;
 mod labels;

@@ -8,6 +8,7 @@
 use super::code::Emit;
 use super::types::{Class, ValueType};
 use crate::error::Error;
+use crate::layout::match_logically;
 use deburr_ir_core::{
     AluOp, ArrayLen, Block, Constant, Def, DerefKind, Function, Instr, InstrKind, InstrView,
     Intrinsic, IntrinsicFlags, Module, SpirvForm, Swizzle, Type, TypeData, User,
@@ -520,30 +521,8 @@ fn parts(module: &Module, ty: Type) -> Vec<Type> {
 }
 
 /// Whether the module may say OpCopyLogical.
-fn copies_logically(module: &Module) -> bool {
+pub(super) fn copies_logically(module: &Module) -> bool {
     module.spirv.version >= (1, 4)
-}
-
-/// Whether two types are the same but for layout: OpCopyLogical makes one of the other.
-fn is_like(module: &Module, a: Type, b: Type) -> bool {
-    let mut work = vec![(a, b)];
-    while let Some((a, b)) = work.pop() {
-        if a == b {
-            continue;
-        }
-        match (&module.types[a], &module.types[b]) {
-            (TypeData::Struct(x), TypeData::Struct(y)) if x.members.len() == y.members.len() => {
-                work.extend(x.members.iter().map(|m| m.ty).zip(y.members.iter().map(|m| m.ty)));
-            }
-            (TypeData::Array { elem: x, len: n, .. }, TypeData::Array { elem: y, len: m, .. })
-                if n == m =>
-            {
-                work.push((*x, *y))
-            }
-            _ => return false,
-        }
-    }
-    true
 }
 
 fn part_type(module: &Module, ty: Type, n: u32) -> Option<Type> {
@@ -601,7 +580,7 @@ fn path_to(
     loop {
         let is_it = match want {
             Want::Type(wanted) => wanted == ty,
-            Want::Like(wanted) => is_like(module, wanted, ty),
+            Want::Like(wanted) => match_logically(&module.types, wanted, ty),
             shape @ Want::Matrix(..) => matrix_shape(module, ty) == Some(shape),
         };
         if first == 0 && is_it && leaf_count(module, ty) == count {

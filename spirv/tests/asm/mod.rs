@@ -9,6 +9,69 @@ use rspirv::spirv::{
 use std::collections::HashMap;
 use std::str::FromStr;
 
+/// Types, constants and a buffer `%buf` of 32-bit words, as most tests have them.
+pub const HEADER: &str = r#"
+    OpCapability Shader
+    %glsl = OpExtInstImport "GLSL.std.450"
+    OpMemoryModel Logical GLSL450
+    OpEntryPoint GLCompute %main "main"
+    OpExecutionMode %main LocalSize 1 1 1
+    OpDecorate %block Block
+    OpMemberDecorate %block 0 Offset 0
+    OpDecorate %words ArrayStride 4
+    OpDecorate %buf DescriptorSet 0
+    OpDecorate %buf Binding 0
+    %void = OpTypeVoid
+    %fn = OpTypeFunction %void
+    %bool = OpTypeBool
+    %u32 = OpTypeInt 32 0
+    %i32 = OpTypeInt 32 1
+    %f32 = OpTypeFloat 32
+    %u32x2 = OpTypeVector %u32 2
+    %f32x2 = OpTypeVector %f32 2
+    %mat2 = OpTypeMatrix %f32x2 2
+    %pair = OpTypeStruct %u32 %f32
+    %words = OpTypeRuntimeArray %u32
+    %block = OpTypeStruct %words
+    %ptr_block = OpTypePointer StorageBuffer %block
+    %ptr = OpTypePointer StorageBuffer %u32
+    %ptr_u32 = OpTypePointer Function %u32
+    %ptr_pair = OpTypePointer Function %pair
+    %buf = OpVariable %ptr_block StorageBuffer
+    %n0 = OpConstant %u32 0
+    %n1 = OpConstant %u32 1
+    %n2 = OpConstant %u32 2
+    %n3 = OpConstant %u32 3
+    %n7 = OpConstant %u32 7
+    %n8 = OpConstant %u32 8
+    %n9 = OpConstant %u32 9
+    %x0 = OpConstant %f32 0.5
+    %yes = OpConstantTrue %bool
+"#;
+
+/// A compute module with capabilities beyond `Shader`, decorations, and types of its own; the scalar types and small
+/// constants are there.
+pub fn compute(capabilities: &str, decorations: &str, rest: &str) -> String {
+    format!(
+        r#"
+        OpCapability Shader
+        {capabilities}
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main "main"
+        OpExecutionMode %main LocalSize 1 1 1
+        {decorations}
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %bool = OpTypeBool
+        %u32 = OpTypeInt 32 0
+        %f32 = OpTypeFloat 32
+        %n0 = OpConstant %u32 0
+        %n1 = OpConstant %u32 1
+        %n2 = OpConstant %u32 2
+        {rest}"#
+    )
+}
+
 /// The binary of a text.
 pub fn assemble(text: &str) -> Vec<u32> {
     let mut ids: HashMap<String, u32> = HashMap::new();

@@ -1,0 +1,128 @@
+//! Float arithmetic and its decorations.
+
+use super::asm::{assemble, compute};
+use super::check;
+use deburr_spirv::{ReadOptions, WriteOptions, read, write};
+use expect_test::expect;
+use rspirv::binary::Disassemble;
+
+#[test]
+fn floats() {
+    check(
+        &compute(
+            "",
+            r"
+            OpDecorate %block Block
+            OpMemberDecorate %block 0 Offset 0
+            OpMemberDecorate %block 0 ColMajor
+            OpMemberDecorate %block 0 MatrixStride 8
+            OpMemberDecorate %block 1 Offset 16
+            OpDecorate %buf DescriptorSet 0
+            OpDecorate %buf Binding 0",
+            r"
+            %vec2 = OpTypeVector %f32 2
+            %mat2 = OpTypeMatrix %vec2 2
+            %block = OpTypeStruct %mat2 %f32
+            %ptr_block = OpTypePointer StorageBuffer %block
+            %ptr_mat = OpTypePointer StorageBuffer %mat2
+            %ptr_f32 = OpTypePointer StorageBuffer %f32
+            %buf = OpVariable %ptr_block StorageBuffer
+            %main = OpFunction %void None %fn
+            %start = OpLabel
+            %p = OpAccessChain %ptr_mat %buf %n0
+            %q = OpAccessChain %ptr_f32 %buf %n1
+            %m = OpLoad %mat2 %p
+            %s = OpLoad %f32 %q
+            %scaled = OpMatrixTimesScalar %mat2 %m %s
+            %column = OpCompositeExtract %vec2 %scaled 1
+            %vector = OpVectorTimesScalar %vec2 %column %s
+            %x = OpCompositeExtract %f32 %vector 0
+            %less = OpFUnordLessThan %bool %x %s
+            %chosen = OpSelect %f32 %less %x %s
+            OpStore %q %chosen
+            OpStore %p %scaled
+            OpReturn
+            OpFunctionEnd",
+        ),
+        expect![[r#"
+            %1 = OpFunction  %3  None %4
+            %5 = OpLabel
+            %12 = OpAccessChain  %11  %2 %7
+            %15 = OpAccessChain  %14  %2 %13
+            %17 = OpLoad  %16  %2
+            %18 = OpCompositeExtract  %8  %17 1
+            %19 = OpCompositeExtract  %10  %17 0
+            %20 = OpMatrixTimesScalar  %10  %19 %18
+            %21 = OpCompositeExtract  %9  %20 1
+            %22 = OpVectorTimesScalar  %9  %21 %18
+            %23 = OpCompositeExtract  %8  %22 0
+            %25 = OpFUnordLessThan  %24  %23 %18
+            %26 = OpSelect  %8  %25 %23 %18
+            OpStore %15 %26
+            OpStore %12 %20
+            OpReturn
+            OpFunctionEnd
+        "#]],
+    );
+}
+
+/// The decorations that `write` gives a compare of two floats, by its decorations and how it is written.
+fn compare_decorations(capabilities: &str, decorations: &str, op: &str) -> String {
+    let block = r"
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0
+        OpMemberDecorate %block 1 Offset 4
+        OpDecorate %buf DescriptorSet 0
+        OpDecorate %buf Binding 0";
+    let code = format!(
+        r"
+        %block = OpTypeStruct %f32 %f32
+        %ptr_block = OpTypePointer StorageBuffer %block
+        %ptr = OpTypePointer StorageBuffer %f32
+        %buf = OpVariable %ptr_block StorageBuffer
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %p = OpAccessChain %ptr %buf %n0
+        %q = OpAccessChain %ptr %buf %n1
+        %a = OpLoad %f32 %p
+        %b = OpLoad %f32 %q
+        %c = {op} %bool %a %b
+        %d = OpSelect %f32 %c %a %b
+        OpStore %p %d
+        OpReturn
+        OpFunctionEnd"
+    );
+    let text = compute(capabilities, &format!("{decorations}{block}"), &code);
+    let module = read(&assemble(&text), &ReadOptions::default()).expect("the module can be read");
+    let words = write(&module, &WriteOptions::default()).expect("the module can be written");
+    let text = rspirv::dr::load_words(words).expect("what is written is SPIR-V").disassemble();
+    let compare = text.lines().find(|line| line.contains(op)).expect("the compare is there");
+    let id = compare.split(' ').next().unwrap_or_default();
+    let own = text.lines().filter_map(|l| l.strip_prefix(&format!("OpDecorate {id} ")));
+    own.collect::<Vec<_>>().join(", ")
+}
+
+const FLOAT_CONTROLS: &str = "OpCapability FloatControls2\nOpExtension \"SPV_KHR_float_controls2\"";
+
+#[test]
+fn unordered_compares_keep_their_decorations() {
+    let exact =
+        compare_decorations(FLOAT_CONTROLS, "OpDecorate %c FPFastMathMode 0", "OpFUnordLessThan");
+    assert_eq!(exact, "FPFastMathMode None");
+    let relaxed = compare_decorations("", "OpDecorate %c RelaxedPrecision", "OpFUnordLessThan");
+    assert_eq!(relaxed, "RelaxedPrecision");
+    assert_eq!(compare_decorations("", "", "OpFUnordLessThan"), "");
+}
+
+/// The IR has no promises on compares: a default that has them is never what is meant.
+#[test]
+fn compares_gain_no_promises_from_the_default() {
+    for op in ["OpFOrdLessThan", "OpFUnordLessThan", "OpFOrdEqual"] {
+        // All but NotNaN and NotInf.
+        let mask = "OpDecorate %c FPFastMathMode 458764";
+        assert_eq!(
+            compare_decorations(FLOAT_CONTROLS, mask, op),
+            "FPFastMathMode NSZ|AllowRecip|AllowContract|AllowReassoc|AllowTransform"
+        );
+    }
+}

@@ -1,0 +1,284 @@
+//! Pointers, and objects that are copied whole.
+
+use super::asm::{assemble, compute};
+use super::{body, check};
+use deburr_spirv::{ErrorKind, WriteOptions};
+use deburr_spirv::{ReadOptions, read, write};
+use expect_test::{Expect, expect};
+
+/// Structs that differ in layout alone.
+#[test]
+fn a_logical_copy() {
+    check(
+        &compute(
+            "",
+            r"
+            OpDecorate %inner ArrayStride 16
+            OpDecorate %inner4 ArrayStride 4
+            OpDecorate %from Block
+            OpDecorate %to Block
+            OpMemberDecorate %from 0 Offset 0
+            OpMemberDecorate %from 1 Offset 64
+            OpMemberDecorate %to 0 Offset 0
+            OpMemberDecorate %to 1 Offset 16
+            OpDecorate %a DescriptorSet 0
+            OpDecorate %a Binding 0
+            OpDecorate %b DescriptorSet 0
+            OpDecorate %b Binding 1",
+            r"
+            %n4 = OpConstant %u32 4
+            %inner = OpTypeArray %u32 %n4
+            %inner4 = OpTypeArray %u32 %n4
+            %empty = OpTypeStruct
+            %from = OpTypeStruct %inner %u32 %empty
+            %to = OpTypeStruct %inner4 %u32 %empty
+            %ptr_from = OpTypePointer StorageBuffer %from
+            %ptr_to = OpTypePointer StorageBuffer %to
+            %a = OpVariable %ptr_from StorageBuffer
+            %b = OpVariable %ptr_to StorageBuffer
+            %main = OpFunction %void None %fn
+            %start = OpLabel
+            %value = OpLoad %from %a
+            %copy = OpCopyLogical %to %value
+            OpStore %b %copy
+            OpReturn
+            OpFunctionEnd",
+        ),
+        expect![[r#"
+            %1 = OpFunction  %4  None %5
+            %6 = OpLabel
+            %12 = OpLoad  %11  %2
+            %15 = OpCopyLogical  %14  %12
+            OpStore %3 %15
+            OpReturn
+            OpFunctionEnd
+        "#]],
+    );
+}
+
+/// A pointer that is stepped keeps its stride, by way of a call and of a choice.
+#[test]
+fn pointers_with_a_stride() {
+    check(
+        &compute(
+            "OpCapability VariablePointersStorageBuffer",
+            r"
+            OpDecorate %block Block
+            OpMemberDecorate %block 0 Offset 0
+            OpDecorate %words ArrayStride 4
+            OpDecorate %ptr ArrayStride 4
+            OpDecorate %buf DescriptorSet 0
+            OpDecorate %buf Binding 0",
+            r"
+            %words = OpTypeRuntimeArray %u32
+            %block = OpTypeStruct %words
+            %ptr_block = OpTypePointer StorageBuffer %block
+            %ptr = OpTypePointer StorageBuffer %u32
+            %step_fn = OpTypeFunction %void %ptr
+            %buf = OpVariable %ptr_block StorageBuffer
+            %main = OpFunction %void None %fn
+            %start = OpLabel
+            %p = OpAccessChain %ptr %buf %n0 %n1
+            %q = OpAccessChain %ptr %buf %n0 %n2
+            %x = OpLoad %u32 %p
+            %c = OpULessThan %bool %x %n2
+            %one = OpSelect %ptr %c %p %q
+            %r = OpPtrAccessChain %ptr %one %n1
+            OpStore %r %n0
+            %called = OpFunctionCall %void %step %p
+            OpReturn
+            OpFunctionEnd
+            %step = OpFunction %void None %step_fn
+            %param = OpFunctionParameter %ptr
+            %begin = OpLabel
+            %next = OpPtrAccessChain %ptr %param %n2
+            OpStore %next %n0
+            OpReturn
+            OpFunctionEnd",
+        ),
+        expect![[r#"
+            %1 = OpFunction  %4  None %5
+            %6 = OpLabel
+            %11 = OpAccessChain  %10  %3 %9 %8
+            %13 = OpAccessChain  %10  %3 %9 %12
+            %14 = OpLoad  %7  %11
+            %15 = OpULessThan  %16  %14 %12
+            %17 = OpSelect  %10  %15 %11 %13
+            %19 = OpPtrAccessChain  %18  %17 %8
+            OpStore %19 %9
+            %20 = OpFunctionCall  %4  %2 %11
+            OpReturn
+            OpFunctionEnd
+            %2 = OpFunction  %4  None %21
+            %22 = OpFunctionParameter  %10
+            %23 = OpLabel
+            %24 = OpPtrAccessChain  %18  %22 %12
+            OpStore %24 %9
+            OpReturn
+            OpFunctionEnd
+        "#]],
+    );
+}
+
+/// Two leaves, and very many parts without any: the struct is copied, never taken apart.
+#[test]
+fn very_many_empty_structs() {
+    check(
+        &compute(
+            "",
+            "",
+            r"
+            %n64 = OpConstant %u32 64
+            %empty = OpTypeStruct
+            %a1 = OpTypeArray %empty %n64
+            %a2 = OpTypeArray %a1 %n64
+            %a3 = OpTypeArray %a2 %n64
+            %a4 = OpTypeArray %a3 %n64
+            %a5 = OpTypeArray %a4 %n64
+            %s = OpTypeStruct %u32 %a5 %u32
+            %ptr = OpTypePointer Private %s
+            %v = OpVariable %ptr Private
+            %w = OpVariable %ptr Private
+            %main = OpFunction %void None %fn
+            %start = OpLabel
+            %x = OpLoad %s %v
+            OpStore %w %x
+            OpReturn
+            OpFunctionEnd",
+        ),
+        expect![[r#"
+            %1 = OpFunction  %2  None %3
+            %4 = OpLabel
+            %5 = OpVariable  %15  Function
+            OpCopyMemory %5 %16
+            OpCopyMemory %17 %5
+            OpReturn
+            OpFunctionEnd
+        "#]],
+    );
+}
+
+/// A copy from `%a` to `%b`, buffers of two layouts with too many leaves to be taken apart, in this version of SPIR-V.
+fn large_copy(version: u32, code: &str) -> Vec<u32> {
+    let decorations = r"
+        OpDecorate %wide ArrayStride 16
+        OpDecorate %tight ArrayStride 4
+        OpDecorate %from Block
+        OpDecorate %to Block
+        OpMemberDecorate %from 0 Offset 0
+        OpMemberDecorate %to 0 Offset 0
+        OpDecorate %a DescriptorSet 0
+        OpDecorate %a Binding 0
+        OpDecorate %b DescriptorSet 0
+        OpDecorate %b Binding 1
+        OpDecorate %c DescriptorSet 0
+        OpDecorate %c Binding 2";
+    let code = format!(
+        r"
+        %many = OpConstant %u32 100
+        %wide = OpTypeArray %u32 %many
+        %tight = OpTypeArray %u32 %many
+        %from = OpTypeStruct %wide
+        %to = OpTypeStruct %tight
+        %ptr_from = OpTypePointer StorageBuffer %from
+        %ptr_to = OpTypePointer StorageBuffer %to
+        %a = OpVariable %ptr_from StorageBuffer
+        %b = OpVariable %ptr_to StorageBuffer
+        %c = OpVariable %ptr_to StorageBuffer
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        {code}
+        OpReturn
+        OpFunctionEnd"
+    );
+    let mut words = assemble(&compute("", decorations, &code));
+    words[1] = version;
+    words
+}
+
+fn check_copy(version: u32, code: &str, expected: Expect) {
+    let words = large_copy(version, code);
+    let module = read(&words, &ReadOptions::default()).expect("the module can be read");
+    deburr_ir_core::validate(&module).expect("the module is valid");
+    let code = body(&module);
+    let instructions = code
+        .lines()
+        .filter(|l| l.contains("Copy") || l.contains("OpLoad") || l.contains("OpStore"));
+    expected.assert_eq(&instructions.map(|l| format!("{l}\n")).collect::<String>());
+}
+
+/// Memory of one layout is loaded and stored by way of a variable of that layout: the value between is copied.
+#[test]
+fn a_logical_copy_of_a_large_object() {
+    let code = r"
+        %value = OpLoad %from %a
+        %copy = OpCopyLogical %to %value
+        OpStore %b %copy";
+    check_copy(
+        0x0001_0500,
+        code,
+        expect![[r#"
+        OpCopyMemory %8 %2
+        %18 = OpLoad  %12  %8
+        %19 = OpCopyLogical  %16  %18
+        OpStore %14 %19
+        OpCopyMemory %3 %14
+    "#]],
+    );
+    let module = read(&large_copy(0x0001_0300, code), &ReadOptions::default());
+    let module = module.expect("the module can be read");
+    let error = write(&module, &WriteOptions::default()).expect_err("there is no OpCopyLogical");
+    assert_eq!(error.kind, ErrorKind::Unsupported);
+}
+
+/// What is said of one side of a copy is said of that side alone.
+#[test]
+fn a_copy_keeps_its_memory_operands() {
+    // Volatile, then Aligned.
+    check_copy(
+        0x0001_0500,
+        "OpCopyMemory %b %c 1",
+        expect![[r#"
+        OpCopyMemory %3 %4 Volatile
+    "#]],
+    );
+    check_copy(
+        0x0001_0500,
+        "OpCopyMemory %b %c 2 16",
+        expect![[r#"
+        OpCopyMemory %3 %4 Aligned 16
+    "#]],
+    );
+    check_copy(
+        0x0001_0500,
+        "OpCopyMemory %b %c 1 2 4",
+        expect![[r#"
+        OpCopyMemory %3 %4 Volatile Aligned 4
+    "#]],
+    );
+    check_copy(
+        0x0001_0500,
+        "OpCopyMemory %b %c 0 3 4",
+        expect![[r#"
+        OpCopyMemory %3 %4 None Volatile|Aligned 4
+    "#]],
+    );
+    check_copy(
+        0x0001_0300,
+        "OpCopyMemory %b %c 2 16",
+        expect![[r#"
+        OpCopyMemory %3 %4 Aligned 16
+    "#]],
+    );
+    // Before 1.4 there is one set for both sides.
+    let code = "%value = OpLoad %to %c 3 16\nOpStore %b %value";
+    check_copy(
+        0x0001_0300,
+        code,
+        expect![[r#"
+        %14 = OpLoad  %12  %4 Volatile|Aligned 16
+        OpStore %8 %14
+        OpCopyMemory %3 %8
+    "#]],
+    );
+}
