@@ -407,6 +407,45 @@ impl TypeTable {
         }
     }
 
+    /// Bytes to which a part of an object is aligned, if the object is to `align` bytes: the largest power of two that
+    /// divides `align` and the offset of the part, which the indices lead to. 0 if the layout does not say.
+    pub fn part_align(&self, mut ty: Type, path: &[u32], align: u32) -> u32 {
+        let mut offset = 0_u64;
+        // That of the member around.
+        let mut matrix = (None, false);
+        for &index in path {
+            let step = match &self[ty] {
+                TypeData::Struct(s) => {
+                    let Some(member) = s.members.get(index as usize) else { return 0 };
+                    matrix = (member.matrix_stride, member.row_major);
+                    ty = member.ty;
+                    member.offset.map(u64::from)
+                }
+                TypeData::Array { elem, stride, .. } => {
+                    ty = *elem;
+                    (*stride != 0).then(|| u64::from(*stride) * u64::from(index))
+                }
+                TypeData::Matrix { column, .. } => {
+                    ty = *column;
+                    let scalar = self.value_shape(ty).map(|(_, bits)| u32::from(bits) / 8);
+                    let stride = if matrix.1 { scalar } else { matrix.0 };
+                    stride.map(|stride| u64::from(stride) * u64::from(index))
+                }
+                _ => None,
+            };
+            match step {
+                Some(step) => offset += step,
+                // The first part of anything is where the whole is.
+                None if index == 0 => {}
+                None => return 0,
+            }
+        }
+        if align == 0 {
+            return 0;
+        }
+        1 << (u64::from(align) | offset).trailing_zeros()
+    }
+
     /// The type of a struct's member.
     pub fn member(&self, ty: Type, index: u32) -> Option<Type> {
         match &self[ty] {

@@ -38,20 +38,27 @@ fn split(f: &mut Function, types: &TypeTable, copy: Instr) -> bool {
     if !same {
         return false;
     }
-    let access = |index: Index| f.index(copy, index).unwrap_or(0);
-    let (dst_access, src_access) = (access(Index::DST_ACCESS), access(Index::SRC_ACCESS));
+    let index = |index: Index| f.index(copy, index).unwrap_or(0);
+    let (dst_access, src_access) = (index(Index::DST_ACCESS), index(Index::SRC_ACCESS));
+    let (dst_align, src_align) = (index(Index::DST_ALIGN_MUL), index(Index::SRC_ALIGN_MUL));
+    let scope = (Index::MEMORY_SCOPE, index(Index::MEMORY_SCOPE));
     let mut b = Builder::new(f, Cursor::Before(copy));
     // All loads come before all stores: the two sides may overlap.
     let values: Vec<Def> = from
         .iter()
         .map(|leaf| {
             let pointer = mem::descend(&mut b, types, src, from_ty, &leaf.path);
-            mem::load(&mut b, pointer, leaf.shape, src_access)
+            let align = types.part_align(from_ty, &leaf.path, src_align);
+            let indices = [(Index::ACCESS, src_access), (Index::ALIGN_MUL, align), scope];
+            b.load_deref(leaf.shape.comps(), leaf.shape.bits(), pointer, &indices)
         })
         .collect();
     for (leaf, value) in to.iter().zip(values) {
         let pointer = mem::descend(&mut b, types, dst, to_ty, &leaf.path);
-        mem::store(&mut b, pointer, value, dst_access);
+        let align = types.part_align(to_ty, &leaf.path, dst_align);
+        let mask = (1u32 << leaf.shape.comps()) - 1;
+        let access = [(Index::ACCESS, dst_access), (Index::ALIGN_MUL, align), scope];
+        b.store_deref(pointer, value, &[&[(Index::WRITE_MASK, mask)], &access[..]].concat());
     }
     f.remove(copy);
     true

@@ -614,3 +614,33 @@ fn a_logical_copy_to_something_else() {
     let error = read(&assemble(&text), &ReadOptions::default()).expect_err("other members");
     assert_eq!(error.message, "the types differ by more than layout");
 }
+
+/// Only the first member is where the object is.
+#[test]
+fn members_are_aligned_as_their_offsets_are() {
+    let text = compute(
+        "",
+        r"
+        OpDecorate %block Block
+        OpDecorate %row ArrayStride 12
+        OpMemberDecorate %block 0 Offset 0
+        OpMemberDecorate %block 1 Offset 4
+        OpMemberDecorate %block 2 Offset 8",
+        r"
+        %row = OpTypeArray %u32 %n2
+        %block = OpTypeStruct %u32 %u32 %row
+        %ptr = OpTypePointer StorageBuffer %block
+        %buf = OpVariable %ptr StorageBuffer
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %x = OpLoad %block %buf 2 16
+        OpReturn
+        OpFunctionEnd",
+    );
+    let body = body_of(&text, &ReadOptions::default());
+    let loads: Vec<&str> =
+        body.lines().filter_map(|l| l.split_once("@load_deref ")).map(|(_, l)| l).collect();
+    let expected =
+        ["%3 (align_mul=16)", "%4 (align_mul=4)", "%6 (align_mul=8)", "%7 (align_mul=4)"];
+    assert_eq!(loads, expected);
+}

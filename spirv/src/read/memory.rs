@@ -228,7 +228,8 @@ impl FnReader<'_, '_> {
             return Ok(Val::Mem(copy));
         }
         let mut leaves = Vec::new();
-        for (leaf, leaf_ty) in self.leaf_derefs(deref, ty)? {
+        for (leaf, leaf_ty, path) in self.leaf_derefs(deref, ty)? {
+            let align = self.r.m.types.part_align(ty, &path, align);
             let shape = self.r.m.types.value_shape(leaf_ty).and_then(|(c, b)| Shape::new(c, b));
             let shape = shape.ok_or_else(|| Error::invalid("a value of a type that has none"))?;
             let indices = [access, align, scope];
@@ -237,19 +238,21 @@ impl FnReader<'_, '_> {
         Ok(self.from_leaves(ty, &leaves))
     }
 
-    /// Derefs of all scalars and vectors of what a deref points to, in order.
-    fn leaf_derefs(&mut self, deref: Def, ty: Type) -> Result<Vec<(Def, Type)>, Error> {
+    /// Derefs of all scalars and vectors of what a deref points to, in order, with the indices that lead to them.
+    fn leaf_derefs(&mut self, deref: Def, ty: Type) -> Result<Vec<(Def, Type, Vec<u32>)>, Error> {
         let mut leaves = Vec::new();
-        let mut work = vec![(deref, ty)];
-        while let Some((deref, ty)) = work.pop() {
+        let mut work = vec![(deref, ty, Vec::new())];
+        while let Some((deref, ty, path)) = work.pop() {
             if self.r.m.types.value_shape(ty).is_some() {
-                leaves.push((deref, ty));
+                leaves.push((deref, ty, path));
                 continue;
             }
             let first = work.len();
             for n in 0..self.parts_of(ty)?.len() as u32 {
-                let step = self.step_into(deref, ty, n)?;
-                work.push(step);
+                let (step, part) = self.step_into(deref, ty, n)?;
+                let mut path = path.clone();
+                path.push(n);
+                work.push((step, part, path));
             }
             work[first..].reverse();
         }
@@ -275,7 +278,8 @@ impl FnReader<'_, '_> {
         if leaves.len() != targets.len() {
             return Err(Error::invalid("the value stored has another type"));
         }
-        for (leaf, (target, leaf_ty)) in leaves.into_iter().zip(targets) {
+        for (leaf, (target, leaf_ty, path)) in leaves.into_iter().zip(targets) {
+            let align = self.r.m.types.part_align(ty, &path, align);
             let shape = self.r.m.types.value_shape(leaf_ty).and_then(|(c, b)| Shape::new(c, b));
             if shape != Some(self.f.shape(leaf)) {
                 return Err(Error::invalid("the value stored has another type"));

@@ -247,14 +247,14 @@ impl Emit<'_, '_> {
         }
     }
 
-    pub(super) fn memory_operands(&mut self, instr: Instr, operands: &mut Vec<u32>) {
-        let f = self.f;
-        let access = Access {
-            flags: f.index(instr, Index::ACCESS).unwrap_or(0),
-            align: f.index(instr, Index::ALIGN_MUL).unwrap_or(0),
-            scope: f.index(instr, Index::MEMORY_SCOPE).unwrap_or(0),
-        };
-        self.push_access(access, operands);
+    /// How a load or store accesses memory.
+    pub(super) fn access_of(&self, instr: Instr) -> Access {
+        let index = |index: Index| self.f.index(instr, index).unwrap_or(0);
+        Access {
+            flags: index(Index::ACCESS),
+            align: index(Index::ALIGN_MUL),
+            scope: index(Index::MEMORY_SCOPE),
+        }
     }
 
     fn load(&mut self, instr: Instr) -> Result<(), Error> {
@@ -265,7 +265,7 @@ impl Emit<'_, '_> {
         let type_id = self.type_id(instr.def())?;
         let id = self.id_of(instr.def());
         let mut operands = vec![type_id, id, pointer];
-        self.memory_operands(instr, &mut operands);
+        self.push_access(self.access_of(instr), &mut operands);
         self.code.op(Op::Load, &operands);
         if self.f.flags(instr).contains(deburr_ir_core::Flags::RELAXED) {
             self.w.decorate(id, spirv::Decoration::RelaxedPrecision, &[]);
@@ -294,7 +294,7 @@ impl Emit<'_, '_> {
             };
             let pointer = self.pointer(pointer_def)?;
             let mut operands = vec![pointer, value];
-            self.memory_operands(instr, &mut operands);
+            self.push_access(self.access_of(instr), &mut operands);
             self.code.op(Op::Store, &operands);
             return Ok(());
         }
@@ -309,12 +309,19 @@ impl Emit<'_, '_> {
         let class = self.class_of_pointer(pointer_def);
         let scalar = self.w.value_type(memory);
         let pointer_type = self.w.pointer_type(class, scalar);
+        let access = self.access_of(instr);
         for comp in (0..comps).filter(|c| mask >> c & 1 != 0) {
             let index = self.w.u32_const(comp.into());
             let id = self.w.id();
             self.code.op(Op::AccessChain, &[pointer_type, id, base, index]);
             let part = self.operand_scalar(value, comp, memory.class)?;
-            self.code.op(Op::Store, &[id, part]);
+            let mut operands = vec![id, part];
+            let align = match comp {
+                0 => access.align,
+                _ => access.align.min(u32::from(memory.bits) / 8),
+            };
+            self.push_access(Access { align, ..access }, &mut operands);
+            self.code.op(Op::Store, &operands);
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! no write between them, parts of a store with no other access between them.
 
 use super::code::Emit;
+use super::copy::Access;
 use super::types::{Class, ValueType};
 use crate::error::Error;
 use crate::layout::match_logically;
@@ -486,10 +487,14 @@ fn covers(f: &Function, module: &Module, run: &[Instr], parent: Def, leaves: &Le
         let InstrView::Intrinsic(_, own) = f.view(instr) else { return false };
         let value = if is_store { f.src(instr, 1) } else { instr.def() };
         let Some((comps, bits)) = module.types.value_shape(*ty) else { return false };
-        // The first index of a store is its mask.
-        let same = match is_store {
-            true => own[1..] == indices[1..] && own[0] & ((1 << comps) - 1) == (1 << comps) - 1,
-            false => own == indices,
+        let full = |mask: u32| mask & ((1 << comps) - 1) == (1 << comps) - 1;
+        // The alignment is that of the leaf, whatever the others are aligned to.
+        let same = match (own, indices) {
+            (&[mask, access, _, scope], &[_, access0, _, scope0]) if is_store => {
+                (access, scope) == (access0, scope0) && full(mask)
+            }
+            (&[access, _, scope], &[access0, _, scope0]) => (access, scope) == (access0, scope0),
+            _ => false,
         };
         let mut at = f.src(instr, 0);
         same && (f.comps(value), f.bits(value)) == (comps, bits)
@@ -653,7 +658,7 @@ impl Emit<'_, '_> {
             let type_id = self.w.ir_type(ty)?;
             let id = self.w.id();
             let mut operands = vec![type_id, id, pointer];
-            self.memory_operands(instr, &mut operands);
+            self.whole_access(group, ty, &mut operands);
             self.code.op(Op::Load, &operands);
             self.raise.groups[group].id = Some(id);
         }
@@ -707,10 +712,19 @@ impl Emit<'_, '_> {
             let value = self.aggregate(ty, &parts)?;
             let pointer = self.pointer(parent)?;
             let mut operands = vec![pointer, value];
-            self.memory_operands(instr, &mut operands);
+            self.whole_access(group, ty, &mut operands);
             self.code.op(Op::Store, &operands);
         }
         Ok(true)
+    }
+
+    /// Memory operands of the access to the whole: the object is aligned as far as its first leaf tells.
+    fn whole_access(&mut self, group: usize, ty: Type, operands: &mut Vec<u32>) {
+        let access = self.access_of(self.raise.groups[group].instrs[0]);
+        let leaves = self.raise.leaves_of(self.w.module, ty);
+        let first = leaves.as_ref().and_then(|l| l.first()).map_or(&[][..], |l| &l.0);
+        let align = self.w.module.types.part_align(ty, first, access.align);
+        self.push_access(Access { align, ..access }, operands);
     }
 
     /// The value of a type from its leaves.

@@ -282,3 +282,47 @@ fn a_copy_keeps_its_memory_operands() {
     "#]],
     );
 }
+
+/// The alignment of an object is not that of all its members; a load of the whole has it again.
+#[test]
+fn members_are_aligned_as_their_offsets_are() {
+    check(
+        &compute(
+            "",
+            r"
+            OpDecorate %block Block
+            OpMemberDecorate %block 0 Offset 0
+            OpMemberDecorate %block 1 Offset 4
+            OpMemberDecorate %block 2 Offset 8
+            OpDecorate %buf DescriptorSet 0
+            OpDecorate %buf Binding 0",
+            r"
+            %u32x2 = OpTypeVector %u32 2
+            %block = OpTypeStruct %u32 %u32 %u32x2
+            %ptr_block = OpTypePointer StorageBuffer %block
+            %ptr = OpTypePointer StorageBuffer %u32
+            %buf = OpVariable %ptr_block StorageBuffer
+            %main = OpFunction %void None %fn
+            %start = OpLabel
+            %first = OpAccessChain %ptr %buf %n0
+            %x = OpLoad %block %buf 2 16
+            OpStore %buf %x 2 16
+            %y = OpCompositeInsert %block %n1 %x 1
+            OpStore %buf %y 2 16
+            OpReturn
+            OpFunctionEnd",
+        ),
+        expect![[r#"
+            %1 = OpFunction  %3  None %4
+            %5 = OpLabel
+            %9 = OpLoad  %8  %2 Aligned 16
+            OpStore %2 %9 Aligned 16
+            %10 = OpCompositeExtract  %6  %9 0
+            %12 = OpCompositeExtract  %7  %9 2
+            %13 = OpCompositeConstruct  %8  %10 %11 %12
+            OpStore %2 %13 Aligned 16
+            OpReturn
+            OpFunctionEnd
+        "#]],
+    );
+}
