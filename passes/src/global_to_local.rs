@@ -8,7 +8,7 @@
 //! decl_var private float32 &x        (a local of `main`)
 //! ```
 
-use deburr_ir_core::{Constant, DerefKind, Func, InstrView, Modes, Module, Var};
+use deburr_ir_core::{Constant, DerefKind, Func, Function, InstrView, Modes, Module, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Makes private variables local where one entry function alone uses them.
@@ -45,11 +45,15 @@ pub fn global_to_local(m: &mut Module) -> bool {
         .map(|(var, funcs)| (var, funcs[0]))
         .collect();
     moved.sort();
+    let mut locals: FxHashMap<Func, FxHashMap<Var, Var>> = FxHashMap::default();
     for &(var, func) in &moved {
         let mut local = m.vars[var.slot()].clone();
         local.mode = Modes::FUNCTION;
         let local = m[func].add_local(local);
-        retarget(m, func, var, local);
+        locals.entry(func).or_default().insert(var, local);
+    }
+    for (func, locals) in locals {
+        retarget(&mut m[func], &locals);
     }
     !moved.is_empty()
 }
@@ -79,28 +83,31 @@ fn collect_addresses(constant: &Constant, out: &mut FxHashSet<Var>) {
     }
 }
 
-/// Lets derefs of `old`, and what is derived from them, name the local.
-fn retarget(m: &mut Module, func: Func, old: Var, new: Var) {
-    let f = &mut m[func];
+/// Lets derefs of variables that became locals, and what is derived from them, name the locals.
+fn retarget(f: &mut Function, locals: &FxHashMap<Var, Var>) {
     let instrs: Vec<_> = f.all_instrs().collect();
     for instr in instrs {
         let Some(info) = f.deref(instr).copied() else { continue };
-        let from_old = match info.kind {
-            DerefKind::Var(var) => var == old,
+        let kind = match info.kind {
+            DerefKind::Var(var) => match locals.get(&var) {
+                Some(&local) => DerefKind::Var(local),
+                None => continue,
+            },
             DerefKind::Array
             | DerefKind::Wildcard
             | DerefKind::Struct(_)
             | DerefKind::PtrAsArray => {
                 let parent = f.deref(f.src(instr, 0).instr()).map(|d| d.modes);
-                info.modes == Modes::PRIVATE && parent == Some(Modes::FUNCTION)
+                if info.modes != Modes::PRIVATE || parent != Some(Modes::FUNCTION) {
+                    continue;
+                }
+                info.kind
             }
-            DerefKind::Cast => false,
+            DerefKind::Cast => continue,
         };
-        if from_old && let Some(deref) = f.deref_mut(instr) {
+        if let Some(deref) = f.deref_mut(instr) {
             deref.modes = Modes::FUNCTION;
-            if let DerefKind::Var(var) = &mut deref.kind {
-                *var = new;
-            }
+            deref.kind = kind;
         }
     }
 }
