@@ -5,11 +5,11 @@
 //! - where the module shrinks by it: the body is no longer than the call, or what it saves is (loads and stores through
 //!   pointer parameters, which keep a variable of the caller in memory; instructions on constant arguments);
 //! - where the growth is small ([`SMALL`] a call) and within [`Growth`], which a whole run of a pipeline shares;
-//! - where the source asks for it (function control `Inline`).
+//! - where the source asks for it (function control `Inline`), up to [`BUDGET`] instructions in the module.
 //!
 //! `DontInline` is obeyed. Functions that nothing calls afterwards and no entry point names go. Early returns of what is
 //! inlined become structured flow first, in the copy alone (see `lower_returns`). Logical form.
-//! O(instructions copied + functions × instructions of their callers).
+//! O(instructions copied + instructions).
 //!
 //! ```text
 //! 32 %2 = call square(%1)        32 %2 = fmul %1, %1
@@ -19,9 +19,9 @@ use crate::inline_cost::{Callee, Site, Vars, module_size};
 use crate::{copy_prop, lower_returns, mem};
 use deburr_ir_core::{
     Builder, Cursor, Def, DerefKind, Func, Function, Instr, InstrView, Intrinsic, Modes, Module,
-    Type, TypeTable, User, Var,
+    TypeTable, User, Var,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Instructions by which a call may grow when it becomes the body, where the module grows by that.
 pub const SMALL: i64 = 16;
@@ -39,15 +39,22 @@ const CONTROL_DONT_INLINE: u32 = 2;
 pub struct Growth {
     /// What is left; not known before the first run has seen the module.
     left: Option<i64>,
+    /// What functions have taken that the source asks to be inlined: trees of such calls grow without bound.
+    asked: i64,
 }
 
 /// Inlines calls and removes functions that are no longer reached.
 pub fn inline(m: &mut Module, growth: &mut Growth) -> bool {
-    let left = growth.left.get_or_insert_with(|| (module_size(m) / SHARE).max(SMALL));
+    growth.left.get_or_insert_with(|| (module_size(m) / SHARE).max(SMALL));
     let mut changed = remove_unreached(m);
     let Some(mut graph) = CallGraph::new(m) else { return changed };
     for callee in std::mem::take(&mut graph.bottom_up) {
-        changed |= inline_function(m, callee, &mut graph, left);
+        // Its own calls are done.
+        graph.drop_casts(m, callee);
+        changed |= inline_function(m, callee, &mut graph, growth);
+    }
+    for func in m.funcs() {
+        graph.drop_casts(m, func);
     }
     changed | remove_unreached(m)
 }
@@ -73,6 +80,10 @@ struct CallGraph {
     /// Functions that are called, callees before callers. Those on a cycle (which SPIR-V forbids) or that call into one
     /// are not among them.
     bottom_up: Vec<Func>,
+    /// What is done through the locals of callers, as far as it was asked for.
+    vars: FxHashMap<Func, Vars>,
+    /// Arguments of calls that became bodies, by caller.
+    args: Vec<FxHashSet<Def>>,
 }
 
 impl CallGraph {
@@ -103,64 +114,97 @@ impl CallGraph {
             }
         }
         let sizes = m.functions.iter().map(|f| f.instr_count() as i64).collect();
-        Some(CallGraph { sites, sizes, bottom_up })
+        let args = vec![FxHashSet::default(); m.functions.len()];
+        Some(CallGraph { sites, sizes, bottom_up, vars: FxHashMap::default(), args })
+    }
+
+    /// Casts of arguments to what they point to anyway go, once for all the bodies in a function that took them.
+    fn drop_casts(&mut self, m: &mut Module, func: Func) {
+        let mut args: Vec<Def> = std::mem::take(&mut self.args[func.index()]).into_iter().collect();
+        args.sort_unstable();
+        for arg in args {
+            copy_prop::drop_casts(&mut m[func], arg);
+        }
     }
 }
 
 /// Inlines a function where it pays.
-fn inline_function(m: &mut Module, func: Func, graph: &mut CallGraph, left: &mut i64) -> bool {
-    let sites = &graph.sites[func.index()];
+fn inline_function(m: &mut Module, func: Func, graph: &mut CallGraph, growth: &mut Growth) -> bool {
+    let sites = std::mem::take(&mut graph.sites[func.index()]);
     if !m[func].has_body() || m[func].control & CONTROL_DONT_INLINE != 0 {
         return false;
     }
     if sites.iter().any(|site| m[site.caller].float_env != m[func].float_env) {
         return false;
     }
-    let chosen = choose(m, func, sites, &graph.sizes, left);
+    let mut callee = Callee::new(&m[func]);
+    let chosen = choose(m, func, &sites, &mut callee, graph, growth);
     if chosen.is_empty() {
         return false;
     }
-    let bool_type = m.types.bool();
-    let Some(body) = prepared(&m[func], &m.types, bool_type) else { return false };
+    let Module { functions, types, .. } = &mut *m;
+    let Some(body) = prepared(&functions[func.index()], types) else { return false };
     // From the last on: what stands behind a call moves when its block is split, and was moved already so.
     for site in chosen.iter().rev() {
-        expand(&mut m[site.caller], site.call, &body);
+        let f = &mut m[site.caller];
+        if let Some(vars) = graph.vars.get_mut(&site.caller) {
+            vars.inlined(&callee, f, *site);
+        }
+        let args = f.srcs(site.call).iter().map(|s| s.def());
+        graph.args[site.caller.index()].extend(args.filter(|a| f.deref(a.instr()).is_some()));
+        expand(f, site.call, &body);
         graph.sizes[site.caller.index()] += graph.sizes[func.index()];
     }
     true
 }
 
 /// The calls that become the body, and what that takes of the growth that is left.
-fn choose(m: &Module, func: Func, sites: &[Site], sizes: &[i64], left: &mut i64) -> Vec<Site> {
-    let callee = Callee::new(&m[func]);
+fn choose(
+    m: &Module,
+    func: Func,
+    sites: &[Site],
+    callee: &mut Callee,
+    graph: &mut CallGraph,
+    growth: &mut Growth,
+) -> Vec<Site> {
     // A library module keeps everything: who calls it is not known.
     let vanishes = !m.entry_points.is_empty() && m.entry_points.iter().all(|e| e.function != func);
     if vanishes && sites.len() == 1 {
         return sites.to_vec();
     }
-    let mut seen: FxHashMap<Func, (Vars, i64)> = FxHashMap::default();
+    let mut grown: FxHashMap<Func, i64> = FxHashMap::default();
+    let CallGraph { sizes, vars, .. } = graph;
     let growths: Vec<i64> = sites
         .iter()
         .map(|&site| {
             let f = &m[site.caller];
-            let first = !seen.contains_key(&site.caller);
-            let (vars, size) = seen.entry(site.caller).or_insert_with(|| {
-                let vars = if callee.has_pointers() { Vars::new(f) } else { Vars::default() };
-                (vars, sizes[site.caller.index()])
-            });
+            let first = !grown.contains_key(&site.caller);
+            let size = grown.entry(site.caller).or_insert(sizes[site.caller.index()]);
             *size += sizes[func.index()];
-            match *size > BUDGET {
-                true => i64::MAX / 2,
-                false => callee.growth(&m[func], f, vars, site, first),
+            if *size > BUDGET {
+                return i64::MAX / 2;
             }
+            if !callee.has_pointers() {
+                return callee.growth(&m[func], f, &Vars::default(), site, first);
+            }
+            let vars = vars.entry(site.caller).or_insert_with(|| Vars::new(f));
+            callee.growth(&m[func], f, vars, site, first)
         })
         .collect();
     let largest = growths.iter().copied().max().unwrap_or(0);
     let total = growths.iter().fold(0i64, |sum, &g| sum.saturating_add(g))
         - if vanishes { callee.size } else { 0 };
-    let asked = m[func].control & CONTROL_INLINE != 0 && largest < BUDGET;
-    if total <= 0 || asked || largest <= SMALL && total <= *left {
-        *left -= total.max(0);
+    if total <= 0 {
+        return sites.to_vec();
+    }
+    let left = growth.left.as_mut().expect("the run has set it");
+    if largest <= SMALL && total <= *left {
+        *left -= total;
+        return sites.to_vec();
+    }
+    let asked = m[func].control & CONTROL_INLINE != 0;
+    if asked && growth.asked.saturating_add(total) <= BUDGET {
+        growth.asked += total;
         return sites.to_vec();
     }
     let free = |&(_, &growth): &(&Site, &i64)| growth <= 0;
@@ -168,13 +212,10 @@ fn choose(m: &Module, func: Func, sites: &[Site], sizes: &[i64], left: &mut i64)
 }
 
 /// A copy of a function whose code can stand in the place of a call; `None` where it can't.
-fn prepared(f: &Function, types: &TypeTable, bool_type: Type) -> Option<Function> {
+fn prepared(f: &Function, types: &mut TypeTable) -> Option<Function> {
     let mut body = f.clone();
-    if lower_returns::has_early_return(&body) {
-        if !lower_returns::can_lower(&body) {
-            return None;
-        }
-        lower_returns::lower(&mut body, bool_type);
+    if lower_returns::has_early_return(&body) && !lower_returns::lower(&mut body, types) {
+        return None;
     }
     lower_initialisers(&mut body, types).then_some(body)
 }
@@ -232,9 +273,6 @@ fn is_written(f: &Function, var: Var) -> bool {
 fn expand(f: &mut Function, call: Instr, body: &Function) {
     let args: Vec<_> = f.srcs(call).iter().map(|s| s.def()).collect();
     let result = f.clone_body_into(Cursor::Before(call), body, &args);
-    for &arg in &args {
-        copy_prop::drop_casts(f, arg);
-    }
     if let Some(def) = f.def(call) {
         // A body that never comes to its end, or ends without a return, gives no value.
         let value = result.value.unwrap_or_else(|| {

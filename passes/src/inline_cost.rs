@@ -30,6 +30,8 @@ pub(crate) struct Callee {
     shared: i64,
     /// Returns that are not its end, each of which costs a test or a branch.
     early_returns: i64,
+    /// What folds where the arguments marked are constants, as far as it was asked for.
+    folds: FxHashMap<Vec<bool>, i64>,
 }
 
 impl Callee {
@@ -51,7 +53,13 @@ impl Callee {
             b != last && f.block_jump(b).is_some_and(|(_, jump)| jump == JumpKind::Return)
         };
         let early_returns = f.blocks().filter(returns).count() as i64;
-        Callee { size: written(f), through, shared: shared(f), early_returns }
+        Callee {
+            size: written(f),
+            through,
+            shared: shared(f),
+            early_returns,
+            folds: FxHashMap::default(),
+        }
     }
 
     /// Whether variables of the caller are accessed through a parameter.
@@ -62,7 +70,7 @@ impl Callee {
     /// Instructions by which the caller grows if the call becomes the body; negative where it shrinks. `first` says that
     /// it is the first copy in this caller.
     pub fn growth(
-        &self,
+        &mut self,
         body: &Function,
         caller: &Function,
         vars: &Vars,
@@ -73,7 +81,7 @@ impl Callee {
         let constant: Vec<bool> = args.iter().map(|a| caller.constant(a.def()).is_some()).collect();
         let mut growth = self.size + 3 * self.early_returns - 1;
         if constant.contains(&true) {
-            growth -= folds(body, &constant);
+            growth -= *self.folds.entry(constant).or_insert_with_key(|c| folds(body, c));
         }
         if !first {
             growth -= self.shared;
@@ -127,6 +135,20 @@ impl Vars {
             }
         }
         Vars(vars)
+    }
+
+    /// A call in the function becomes the body of the callee.
+    pub fn inlined(&mut self, callee: &Callee, f: &Function, site: Site) {
+        for (n, arg) in f.srcs(site.call).iter().enumerate() {
+            let Some(accesses) = local_of(f, arg.def()).and_then(|var| self.0.get_mut(&var)) else {
+                continue;
+            };
+            accesses.calls -= 1;
+            match callee.through.get(n) {
+                Some(Some(inside)) => accesses.count += inside,
+                Some(None) | None => accesses.direct = false,
+            }
+        }
     }
 }
 

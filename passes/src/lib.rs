@@ -22,6 +22,7 @@ mod peephole_select;
 mod pipeline;
 mod remove_dead_vars;
 mod remove_phis;
+mod spill;
 mod table;
 mod vars_to_ssa;
 

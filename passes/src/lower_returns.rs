@@ -1,9 +1,10 @@
 //! `lower_returns`: early returns become structured flow, so that a function ends at its end alone.
 //!
 //! The body goes into a `once`; a `return` becomes a `break`, after its value is stored to a local. Inside loops and
-//! inner `once`s it also sets a flag, which is tested behind each of them. Runs on functions with a return anywhere
-//! but at their end, entry points apart (they stay as they are: nothing inlines them), and left alone where a value from
-//! inside such a loop is used behind it: the new way there does not pass the definition. Logical form. O(n).
+//! inner `once`s it also sets a flag, which is tested behind each of them. The new way behind a loop does not pass what
+//! the loop defines: values from inside such a loop that are used behind it go through locals. Runs on functions with a
+//! return anywhere but at their end, entry points apart (they stay as they are: nothing inlines them), and those apart
+//! where a pointer crosses so that no deref says all of. Logical form. O(n).
 //!
 //! ```text
 //! if %c { return %1 }        once { if %c { @store_deref &value, %1   break } @store_deref &value, %2 }
@@ -11,22 +12,21 @@
 //! ```
 
 use crate::mem;
+use crate::spill::Regions;
 use deburr_ir_core::{
-    Block, Builder, Cursor, Def, Function, Instr, InstrView, JumpKind, Modes, Module, Node,
-    NodeKind, Shape, Type, User, Var, Variable,
+    Block, Builder, Cursor, Def, Func, Function, Instr, JumpKind, Modes, Module, Node, NodeKind,
+    Shape, Type, TypeTable, Var, Variable,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// Lowers early returns of every function that is called.
 pub fn lower_returns(m: &mut Module) -> bool {
     let called = crate::global_to_local::called_functions(m);
-    let bool_type = m.types.bool();
+    let Module { functions, types, .. } = m;
     let mut changed = false;
-    for func in m.funcs() {
-        let f = &mut m[func];
-        if called.contains(&func) && f.has_body() && has_early_return(f) && can_lower(f) {
-            lower(f, bool_type);
-            changed = true;
+    for (n, f) in functions.iter_mut().enumerate() {
+        if called.contains(&Func::from_index(n)) && f.has_body() && has_early_return(f) {
+            changed |= lower(f, types);
         }
     }
     changed
@@ -42,10 +42,8 @@ pub(crate) fn has_early_return(f: &Function) -> bool {
     returns(f).into_iter().any(|b| b != last)
 }
 
-/// Whether no value is defined inside a loop or `once` that a return leaves, and used outside of it.
-pub(crate) fn can_lower(f: &Function) -> bool {
-    let blocks: Vec<Block> = f.list_blocks(f.body()).collect();
-    let place: FxHashMap<Block, usize> = blocks.iter().enumerate().map(|(n, &b)| (b, n)).collect();
+/// The loops and `once`s that returns leave.
+fn left_by_returns(f: &Function) -> Regions {
     let mut left: FxHashSet<Node> = FxHashSet::default();
     for block in returns(f) {
         let mut at = f.block_node(block).and_then(|n| f.parent(n));
@@ -55,52 +53,17 @@ pub(crate) fn can_lower(f: &Function) -> bool {
         }
     }
     left.retain(|&n| matches!(f.node_kind(n), NodeKind::Loop { .. } | NodeKind::Once { .. }));
-    // First and last block of each, the outer ones first.
-    let mut spans: Vec<(usize, usize)> = left
-        .iter()
-        .map(|&n| (place[&f.block_before(n)] + 1, place[&f.block_after(n)] - 1))
-        .collect();
-    spans.sort_unstable_by_key(|&(first, last)| (first, usize::MAX - last));
-    let mut spans = spans.into_iter().peekable();
-    let mut around: Vec<(usize, usize)> = Vec::new();
-    for (n, &block) in blocks.iter().enumerate() {
-        while around.last().is_some_and(|&(_, last)| last < n) {
-            around.pop();
-        }
-        while let Some(span) = spans.next_if(|&(first, _)| first == n) {
-            around.push(span);
-        }
-        let Some(&(first, last)) = around.last() else { continue };
-        let outside = |user: Option<Block>| {
-            user.and_then(|b| place.get(&b)).is_some_and(|at| !(first..=last).contains(at))
-        };
-        let crosses = |def: Def| {
-            f.uses_at(def).any(|(user, at)| match user {
-                // A phi's value is needed at the end of the predecessor.
-                User::Instr(instr) => outside(match f.view(instr) {
-                    InstrView::Phi(preds) => preds.get(at).copied(),
-                    InstrView::Alu(_)
-                    | InstrView::Intrinsic(..)
-                    | InstrView::Tex(_)
-                    | InstrView::Deref(_)
-                    | InstrView::LoadConst(_)
-                    | InstrView::Undef
-                    | InstrView::Jump(_)
-                    | InstrView::Call(_)
-                    | InstrView::ParallelCopy => f.block_of(instr),
-                }),
-                User::If(node) => outside(Some(f.block_before(node))),
-            })
-        };
-        if f.instrs(block).filter_map(|i| f.def(i)).any(crosses) {
-            return false;
-        }
-    }
-    true
+    Regions::new(f, &left)
 }
 
-/// Lowers the early returns of a function that [`can_lower`].
-pub(crate) fn lower(f: &mut Function, bool_type: Type) {
+/// Lowers the early returns of a function; gives false where they can't be.
+pub(crate) fn lower(f: &mut Function, types: &mut TypeTable) -> bool {
+    let regions = left_by_returns(f);
+    if !regions.can_spill(f) {
+        return false;
+    }
+    regions.spill(f, types);
+    let bool_type = types.bool();
     let value = f.ret.clone().map(|ret| {
         let var = f.add_local(Variable::new("return_value", Modes::FUNCTION, ret.ty));
         (
@@ -152,6 +115,7 @@ pub(crate) fn lower(f: &mut Function, bool_type: Type) {
         let result: Def = mem::load(&mut b, pointer, shape, 0);
         b.jump(JumpKind::Return, Some(result));
     }
+    true
 }
 
 /// The loops and `once`s around a block, innermost first, up to and with `outermost`.

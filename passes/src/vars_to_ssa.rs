@@ -17,7 +17,7 @@ use crate::mem;
 use crate::remove_phis::remove_trivial;
 use deburr_ir_core::{
     AluSrc, Block, Builder, Constant, Cursor, Def, DerefKind, Function, Index, Instr, InstrInit,
-    Intrinsic, Modes, Shape, Type, TypeData, TypeTable, User, Var,
+    Intrinsic, Modes, NodeKind, Shape, Type, TypeData, TypeTable, User, Var,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -29,7 +29,8 @@ pub fn vars_to_ssa(f: &mut Function, types: &TypeTable) -> bool {
     let mut accesses = collect(f, types);
     accesses.choose();
     accesses.drop_unknown_initialisers(f, types);
-    if !accesses.leaves.iter().any(|l| l.promoted) {
+    // Derefs that are left of earlier accesses give nothing to do.
+    if !accesses.leaves.iter().any(|l| l.promoted && l.accessed) {
         return false;
     }
     Renamer::new(&accesses).run(f, types)
@@ -50,6 +51,8 @@ struct Leaf {
     var: Var,
     path: Path,
     shape: Shape,
+    /// Whether it is loaded or stored at all.
+    accessed: bool,
     promoted: bool,
 }
 
@@ -173,8 +176,12 @@ impl Accesses {
         let next = self.leaves.len();
         let leaf = *self.by_path.entry((var, path.clone())).or_insert(next);
         if leaf == next {
-            self.leaves.push(Leaf { var, path, shape, promoted: false });
+            self.leaves.push(Leaf { var, path, shape, accessed: false, promoted: false });
         }
+        self.leaves[leaf].accessed |= f.uses(deref.def()).any(|u| match u.user() {
+            User::Instr(i) => f.deref(i).is_none(),
+            User::If(_) => false,
+        });
         self.leaf_of.insert(deref.def(), (leaf, comp));
     }
 
@@ -239,6 +246,10 @@ struct Renamer<'a> {
     /// Phis whose sources are still to be found.
     pending: Vec<(usize, Block, Instr)>,
     phis: Vec<Instr>,
+    /// Where each block stands in the text.
+    position: Vec<usize>,
+    /// For each leaf: blocks up to this position come before all that any of its stores reach.
+    unset: Vec<usize>,
 }
 
 impl<'a> Renamer<'a> {
@@ -250,12 +261,19 @@ impl<'a> Renamer<'a> {
             replaced: FxHashMap::default(),
             pending: Vec::new(),
             phis: Vec::new(),
+            position: Vec::new(),
+            unset: vec![usize::MAX; accesses.leaves.len()],
         }
     }
 
     fn run(mut self, f: &mut Function, types: &TypeTable) -> bool {
         self.initial_values(f, types);
         let blocks: Vec<Block> = f.blocks().collect();
+        self.position = vec![0; f.block_capacity()];
+        for (n, block) in blocks.iter().enumerate() {
+            self.position[block.index()] = n;
+        }
+        self.find_unset(f, &blocks);
         let mut open: Vec<(usize, Block, Instr)> = Vec::new();
         for &block in &blocks {
             self.scan_block(f, block, &mut open);
@@ -264,7 +282,7 @@ impl<'a> Renamer<'a> {
             let value = self.start_value(f, leaf, block);
             self.replace(f, load, value);
         }
-        self.finish_phis(f, &blocks);
+        self.finish_phis(f);
         self.remove_stores(f, &blocks);
         remove_trivial(f, std::mem::take(&mut self.phis));
         true
@@ -273,7 +291,8 @@ impl<'a> Renamer<'a> {
     /// Leaves of variables with an initialiser start with its value.
     fn initial_values(&mut self, f: &mut Function, types: &TypeTable) {
         let start = f.start_block();
-        for (n, leaf) in self.accesses.leaves.iter().enumerate().filter(|(_, l)| l.promoted) {
+        let leaves = self.accesses.leaves.iter().enumerate();
+        for (n, leaf) in leaves.filter(|(_, l)| l.promoted && l.accessed) {
             let var = &f.locals[leaf.var.slot()];
             let Some(init) = &var.init else { continue };
             let Some(bits) = mem::leaf_constant(types, var.ty, init, &leaf.path, leaf.shape) else {
@@ -282,6 +301,40 @@ impl<'a> Renamer<'a> {
             let constant = f.create(InstrInit::LoadConst(&bits), leaf.shape, &[]);
             f.insert(constant, Cursor::AfterPhis(start));
             self.at_start.insert((n, start), constant.def());
+        }
+    }
+
+    /// What a store reaches is behind it in the text, or in a loop around it: blocks before that see no value yet. (Where
+    /// many variables are first set far down, the phis on the way up from there would be too many.)
+    fn find_unset(&mut self, f: &Function, blocks: &[Block]) {
+        let mut reached: Vec<usize> = (1..=blocks.len()).collect();
+        let mut lists = vec![f.body()];
+        while let Some(list) = lists.pop() {
+            for node in f.list_nodes(list) {
+                let NodeKind::Loop { body, .. } = f.node_kind(node) else {
+                    lists.extend(f.child_lists(node));
+                    continue;
+                };
+                // Loops inside are inside of its span.
+                let first = self.position[f.first_block(body).index()];
+                reached[first..self.position[f.block_after(node).index()]].fill(first);
+            }
+        }
+        for (&block, reached) in blocks.iter().zip(reached) {
+            for instr in f.instrs(block) {
+                if f.intrinsic(instr) == Some(Intrinsic::STORE_DEREF)
+                    && let Some((leaf, _)) = self.promoted_leaf(f.src(instr, 0))
+                {
+                    let first = &mut self.unset[leaf];
+                    *first = reached.min(*first);
+                }
+            }
+        }
+        for (n, leaf) in self.accesses.leaves.iter().enumerate() {
+            // Initial values are known from the start.
+            if self.at_start.contains_key(&(n, f.start_block())) || !leaf.promoted {
+                self.unset[n] = 0;
+            }
         }
     }
 
@@ -386,6 +439,11 @@ impl<'a> Renamer<'a> {
                 break self.resolve(value);
             }
             path.push(at);
+            let start = f.start_block();
+            if self.position[at.index()] < self.unset[leaf] && at != start {
+                at = start;
+                continue;
+            }
             match *f.preds(at) {
                 [] => {
                     let undef = f.create(InstrInit::Undef, shape, &[]);
@@ -415,14 +473,10 @@ impl<'a> Renamer<'a> {
 
     /// Gives the phis their sources, in the order of the text: that of predecessors depends on earlier edits, and
     /// would show in the order of the phis that this makes.
-    fn finish_phis(&mut self, f: &mut Function, blocks: &[Block]) {
-        let mut position = vec![0; f.block_capacity()];
-        for (n, block) in blocks.iter().enumerate() {
-            position[block.index()] = n;
-        }
+    fn finish_phis(&mut self, f: &mut Function) {
         while let Some((leaf, block, phi)) = self.pending.pop() {
             let mut preds = f.preds(block).to_vec();
-            preds.sort_unstable_by_key(|pred| position[pred.index()]);
+            preds.sort_unstable_by_key(|pred| self.position[pred.index()]);
             for pred in preds {
                 let value = self.end_value(f, leaf, pred);
                 f.add_phi_src(phi, pred, value);

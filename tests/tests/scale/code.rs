@@ -1,0 +1,363 @@
+//! Code of a kind and a size, as text.
+
+use std::fmt::Write;
+
+const HEAD: &str = "deburr_ir 1
+shader compute \"main\" entry(main) LocalSize(1, 1, 1)
+decl_type Words = struct(Block) { [u32; *, stride=4] data (offset=0), }
+decl_var ssbo Words &in (0, 0)
+decl_var ssbo Words &out (0, 1)
+decl_function main()
+";
+
+/// A module whose main function has this code: it finds two words in `%x0` and `%y`, and leaves a word in `%r`.
+fn module(functions: &str, locals: &str, code: &str) -> String {
+    format!(
+        "{HEAD}{functions}impl main {{
+{locals}  block b:
+    32 %k0 = load_const (0)
+    32 %k1 = load_const (1)
+    32 %pi = deref_var &in
+    32 %pid = deref_struct &(%pi).0
+    32 %po = deref_var &out
+    32 %pod = deref_struct &(%po).0
+    32 %a0 = deref_array &(%pid)[%k0]
+    32 %x0 = @load_deref %a0
+    32 %a1 = deref_array &(%pid)[%k1]
+    32 %y = @load_deref %a1
+{code}    32 %o = deref_array &(%pod)[%k0]
+    @store_deref %o, %r (write_mask=x)
+}}
+"
+    )
+}
+
+/// Instructions in a row, each on the one before.
+pub fn straight(n: usize) -> String {
+    let mut code = String::new();
+    for i in 0..n {
+        let op = ["iadd", "imul", "ixor", "isub"][i % 4];
+        let _ = writeln!(code, "    32 %x{} = {op} %x{i}, %y", i + 1);
+    }
+    let _ = writeln!(code, "    32 %r = iadd %x{n}, %y");
+    module("", "", &code)
+}
+
+const ONE_LOCAL: &str = "  decl_var function u32 &v\n";
+const STORE_LOCAL: &str = "    32 %v = deref_var &v\n    @store_deref %v, %x0 (write_mask=x)\n";
+
+/// `if`s in a row, on a local.
+pub fn ifs(n: usize) -> String {
+    let mut code = STORE_LOCAL.to_owned();
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "    32 %l{i} = @load_deref %v\n    32 %c{i} = load_const ({i})\n    1 %b{i} = ult %l{i}, %c{i}\n  \
+             if %b{i} {{\n  block t{i}:\n    32 %s{i} = imul %l{i}, %y\n    @store_deref %v, %s{i} (write_mask=x)\n  \
+             }} else {{\n  block e{i}:\n    32 %u{i} = umod %l{i}, %y\n    @store_deref %v, %u{i} (write_mask=x)\n  \
+             }}\n  block n{i}:"
+        );
+    }
+    code += "    32 %r = @load_deref %v\n";
+    module("", ONE_LOCAL, &code)
+}
+
+/// Ifs that become selects.
+pub fn selects(n: usize) -> String {
+    ifs(n).replace("umod", "ixor")
+}
+
+/// Loops in a row.
+pub fn loops(n: usize) -> String {
+    let mut code = STORE_LOCAL.to_owned();
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "  loop {{\n  block h{i}:\n    32 %l{i} = @load_deref %v\n    32 %c{i} = load_const ({i})\n    \
+             1 %b{i} = ult %l{i}, %c{i}\n  if %b{i} {{\n  block t{i}:\n    break\n  }} else {{\n  block e{i}:\n  }}\n  \
+             block g{i}:\n    32 %s{i} = iadd %l{i}, %y\n    @store_deref %v, %s{i} (write_mask=x)\n  }}\n  block n{i}:"
+        );
+    }
+    code += "    32 %r = @load_deref %v\n";
+    module("", ONE_LOCAL, &code)
+}
+
+/// Loops whose result nobody wants.
+pub fn dead_loops(n: usize) -> String {
+    loops(n).replace("    32 %r = @load_deref %v\n", "    32 %r = iadd %x0, %y\n")
+}
+
+/// Locals that are all alive over an `if`.
+pub fn locals(n: usize) -> String {
+    let (mut vars, mut code) = (String::new(), String::new());
+    for i in 0..n {
+        let _ = writeln!(vars, "  decl_var function u32 &v{i}");
+        let _ = writeln!(
+            code,
+            "    32 %v{i} = deref_var &v{i}\n    32 %t{i} = iadd %x0, %y\n    @store_deref %v{i}, %t{i} (write_mask=x)"
+        );
+    }
+    code += "    1 %c = ult %x0, %y\n  if %c {\n  block t:\n";
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "    32 %q{i} = @load_deref %v{i}\n    32 %w{i} = imul %q{i}, %x0\n    @store_deref %v{i}, %w{i} (write_mask=x)"
+        );
+    }
+    code += "  } else {\n  block e:\n  }\n  block n:\n    32 %z0 = load_const (0)\n";
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "    32 %r{i} = @load_deref %v{i}\n    32 %z{} = ixor %z{i}, %r{i}",
+            i + 1
+        );
+    }
+    let _ = writeln!(code, "    32 %r = iadd %z{n}, %y");
+    module("", &vars, &code)
+}
+
+/// Calls of one small function.
+pub fn calls(n: usize) -> String {
+    let mut code = String::new();
+    for i in 0..n {
+        let _ = writeln!(code, "    32 %x{} = call f(%x{i})", i + 1);
+    }
+    let _ = writeln!(code, "    32 %r = iadd %x{n}, %y");
+    let body = "impl f {\n  block b:\n    32 %a = @load_param (param_idx=0)\n    32 %r = imul %a, %a\n    return %r\n}\n";
+    module("decl_function f(u32 a) -> u32\n", "", &code) + body
+}
+
+/// Functions that are called once each.
+pub fn functions(n: usize) -> String {
+    let (mut heads, mut code, mut bodies) = (String::new(), String::new(), String::new());
+    for i in 0..n {
+        let _ = writeln!(heads, "decl_function f{i}(u32 a) -> u32");
+        let _ = writeln!(code, "    32 %x{} = call f{i}(%x{i})", i + 1);
+        let _ = writeln!(
+            bodies,
+            "impl f{i} {{\n  block b:\n    32 %a = @load_param (param_idx=0)\n    32 %k = load_const ({i})\n    \
+             32 %r = imul %a, %k\n    return %r\n}}"
+        );
+    }
+    let _ = writeln!(code, "    32 %r = iadd %x{n}, %y");
+    module(&heads, "", &code) + &bodies
+}
+
+/// `if`s on constants, each way in turn.
+pub fn constant_ifs(n: usize) -> String {
+    let mut code =
+        format!("{STORE_LOCAL}    1 %yes = load_const (1)\n    1 %no = load_const (0)\n");
+    for i in 0..n {
+        let c = ["yes", "no"][i % 2];
+        let _ = writeln!(
+            code,
+            "    32 %l{i} = @load_deref %v\n  if %{c} {{\n  block t{i}:\n    32 %s{i} = imul %l{i}, %y\n    \
+             @store_deref %v, %s{i} (write_mask=x)\n  }} else {{\n  block e{i}:\n    32 %u{i} = ixor %l{i}, %y\n    \
+             @store_deref %v, %u{i} (write_mask=x)\n  }}\n  block n{i}:"
+        );
+    }
+    code += "    32 %r = @load_deref %v\n";
+    module("", ONE_LOCAL, &code)
+}
+
+/// `if`s in each other on the condition that `make` gives for each level.
+fn nested(n: usize, start: &str, make: impl Fn(usize) -> String) -> String {
+    let mut code = format!("{STORE_LOCAL}{start}");
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "    32 %l{i} = @load_deref %v\n{}  if %b{i} {{\n  block t{i}:\n    32 %s{i} = imul %l{i}, %y\n    \
+             @store_deref %v, %s{i} (write_mask=x)",
+            make(i)
+        );
+    }
+    for i in (0..n).rev() {
+        let _ = writeln!(
+            code,
+            "  }} else {{\n  block e{i}:\n    32 %u{i} = ixor %l{i}, %y\n    @store_deref %v, %u{i} (write_mask=x)\n  \
+             }}\n  block n{i}:"
+        );
+    }
+    code += "    32 %r = @load_deref %v\n";
+    module("", ONE_LOCAL, &code)
+}
+
+/// `if`s in each other.
+pub fn nested_ifs(n: usize) -> String {
+    nested(n, "", |i| format!("    32 %c{i} = load_const ({i})\n    1 %b{i} = ult %l{i}, %c{i}\n"))
+}
+
+/// `if`s in each other, on constants.
+pub fn nested_constant_ifs(n: usize) -> String {
+    nested(n, "", |i| format!("    1 %b{i} = load_const ({})\n", u32::from(i % 7 != 3)))
+}
+
+/// Loops in each other that store at their innermost.
+pub fn nested_loops(n: usize) -> String {
+    let mut code = STORE_LOCAL.to_owned();
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "  loop {{\n  block h{i}:\n    32 %l{i} = @load_deref %v\n    32 %c{i} = load_const ({i})\n    \
+             1 %b{i} = ult %l{i}, %c{i}\n  if %b{i} {{\n  block t{i}:\n    break\n  }} else {{\n  block e{i}:\n  }}\n  \
+             block g{i}:\n    32 %s{i} = iadd %l{i}, %y\n    @store_deref %v, %s{i} (write_mask=x)"
+        );
+    }
+    code += "    32 %po0 = deref_array &(%pod)[%k1]\n    @store_deref %po0, %y (write_mask=x)\n";
+    for i in (0..n).rev() {
+        let _ = writeln!(code, "  }}\n  block n{i}:");
+    }
+    code += "    32 %r = @load_deref %v\n";
+    module("", ONE_LOCAL, &code)
+}
+
+/// One local that is loaded and stored over and over.
+pub fn accesses(n: usize) -> String {
+    let mut code = STORE_LOCAL.to_owned();
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "    32 %v{i} = deref_var &v\n    32 %l{i} = @load_deref %v{i}\n    32 %s{i} = iadd %l{i}, %y\n    \
+             @store_deref %v{i}, %s{i} (write_mask=x)"
+        );
+    }
+    code += "    32 %r = @load_deref %v\n";
+    module("", ONE_LOCAL, &code)
+}
+
+/// Loads and stores of buffers in one block.
+pub fn memory(n: usize) -> String {
+    let mut code = String::new();
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "    32 %i{i} = load_const ({i})\n    32 %f{i} = deref_array &(%pid)[%i{i}]\n    32 %l{i} = @load_deref %f{i}\n    \
+             32 %t{i} = deref_array &(%pod)[%i{i}]\n    @store_deref %t{i}, %l{i} (write_mask=x)"
+        );
+    }
+    code += "    32 %r = iadd %x0, %y\n";
+    module("", "", &code)
+}
+
+/// Private variables, each used once.
+pub fn privates(n: usize) -> String {
+    let (mut vars, mut code) = (String::new(), String::new());
+    for i in 0..n {
+        let _ = writeln!(vars, "decl_var private u32 &g{i}");
+        let _ = writeln!(
+            code,
+            "    32 %g{i} = deref_var &g{i}\n    @store_deref %g{i}, %x{i} (write_mask=x)\n    \
+             32 %l{i} = @load_deref %g{i}\n    32 %x{} = iadd %l{i}, %y",
+            i + 1
+        );
+    }
+    let _ = writeln!(code, "    32 %r = iadd %x{n}, %y");
+    module(&vars, "", &code)
+}
+
+/// Copies of a pair to and fro.
+pub fn copies(n: usize) -> String {
+    let mut code = "    32 %p = deref_var &p\n    32 %q = deref_var &q\n    32 %p0 = deref_struct &(%p).0\n    \
+                    @store_deref %p0, %x0 (write_mask=x)\n"
+        .to_owned();
+    for i in 0..n {
+        let (to, from) = [("q", "p"), ("p", "q")][i % 2];
+        let _ = writeln!(code, "    @copy_deref %{to}, %{from}");
+    }
+    code += "    32 %r = @load_deref %p0\n";
+    let pair = "decl_type Pair = struct(Plain) {\n  u32 a,\n  u32 b,\n}\n";
+    module(pair, "  decl_var function Pair &p\n  decl_var function Pair &q\n", &code)
+        .replace("(Plain)", "")
+}
+
+/// A loop that carries as many values round as there are locals.
+pub fn carried(n: usize) -> String {
+    let (mut vars, mut code) = (String::new(), String::new());
+    for i in 0..n {
+        let _ = writeln!(vars, "  decl_var function u32 &v{i}");
+        let _ = writeln!(
+            code,
+            "    32 %v{i} = deref_var &v{i}\n    32 %t{i} = ixor %x0, %y\n    @store_deref %v{i}, %t{i} (write_mask=x)"
+        );
+    }
+    code += "  loop {\n  block h:\n    32 %l = @load_deref %v0\n    1 %b = ult %l, %y\n  if %b {\n  block t:\n    \
+             break\n  } else {\n  block e:\n  }\n  block g:\n";
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "    32 %q{i} = @load_deref %v{i}\n    32 %w{i} = imul %q{i}, %x0\n    @store_deref %v{i}, %w{i} (write_mask=x)"
+        );
+    }
+    code += "  }\n  block n:\n    32 %z0 = load_const (0)\n";
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "    32 %r{i} = @load_deref %v{i}\n    32 %z{} = ixor %z{i}, %r{i}",
+            i + 1
+        );
+    }
+    let _ = writeln!(code, "    32 %r = iadd %z{n}, %y");
+    module("", &vars, &code)
+}
+
+/// A `once` that is left in many places.
+pub fn exits(n: usize) -> String {
+    let mut code = format!("{STORE_LOCAL}  once {{\n  block o:\n");
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "    32 %l{i} = @load_deref %v\n    32 %c{i} = load_const ({i})\n    1 %b{i} = ult %l{i}, %c{i}\n  \
+             if %b{i} {{\n  block t{i}:\n    break\n  }} else {{\n  block e{i}:\n  }}\n  block n{i}:\n    \
+             32 %u{i} = umod %l{i}, %y\n    @store_deref %v, %u{i} (write_mask=x)"
+        );
+    }
+    code += "  }\n  block m:\n    32 %r = @load_deref %v\n";
+    module("", ONE_LOCAL, &code)
+}
+
+/// Calls that are given a pointer to one local.
+pub fn pointer_calls(n: usize) -> String {
+    let mut code = STORE_LOCAL.to_owned();
+    for i in 0..n {
+        let _ = writeln!(code, "    32 %q{i} = call f(%v)");
+    }
+    code += "    32 %r = @load_deref %v\n";
+    let head = "decl_function f(ptr(function, u32) p) -> u32\n";
+    let body = "impl f {\n  block b:\n    32 %a = @load_param (param_idx=0)\n    32 %p = deref_cast &(%a) (function u32)\n    \
+                32 %x = @load_deref %p\n    32 %r = imul %x, %x\n    @store_deref %p, %r (write_mask=x)\n    return %r\n}\n";
+    module(head, ONE_LOCAL, &code) + body
+}
+
+/// Functions with an `if` that are called twice each, with a pointer to one local.
+pub fn branching_functions(n: usize) -> String {
+    let (mut heads, mut code, mut bodies) = (String::new(), STORE_LOCAL.to_owned(), String::new());
+    for i in 0..n {
+        let _ = writeln!(heads, "decl_function f{i}(ptr(function, u32) p) -> u32");
+        let _ = writeln!(code, "    32 %q{i} = call f{i}(%v)\n    32 %w{i} = call f{i}(%v)");
+        let _ = writeln!(
+            bodies,
+            "impl f{i} {{\n  block b:\n    32 %a = @load_param (param_idx=0)\n    32 %p = deref_cast &(%a) (function u32)\n    \
+             32 %k = load_const ({i})\n    32 %x = @load_deref %p\n    1 %c = ult %x, %k\n  if %c {{\n  block t:\n    \
+             32 %s = imul %x, %k\n    @store_deref %p, %s (write_mask=x)\n  }} else {{\n  block e:\n  }}\n  block n:\n    \
+             return %x\n}}"
+        );
+    }
+    code += "    32 %r = @load_deref %v\n";
+    module(&heads, ONE_LOCAL, &code) + &bodies
+}
+
+/// A function that returns from loops in a row, with a value of each that is used behind it.
+pub fn returns(n: usize) -> String {
+    let mut body = "impl f {\n  block b:\n    32 %x0 = @load_param (param_idx=0)\n    32 %y = load_const (1)\n".to_owned();
+    for i in 0..n {
+        let _ = writeln!(
+            body,
+            "  loop {{\n  block h{i}:\n    32 %s{i} = iadd %x{i}, %y\n    1 %b{i} = ult %s{i}, %y\n  if %b{i} {{\n  \
+             block t{i}:\n    return %s{i}\n  }} else {{\n  block e{i}:\n  }}\n  block g{i}:\n    \
+             32 %x{} = imul %s{i}, %s{i}\n    break\n  }}\n  block n{i}:",
+            i + 1
+        );
+    }
+    let _ = writeln!(body, "    return %x{n}\n}}");
+    module("decl_function f(u32 a) -> u32\n", "", "    32 %r = call f(%x0)\n") + &body
+}
