@@ -48,13 +48,21 @@ pub fn inline(m: &mut Module, growth: &mut Growth) -> bool {
     growth.left.get_or_insert_with(|| (module_size(m) / SHARE).max(SMALL));
     let mut changed = remove_unreached(m);
     let Some(mut graph) = CallGraph::new(m) else { return changed };
+    let mut inlined = false;
     for callee in std::mem::take(&mut graph.bottom_up) {
         // Its own calls are done.
         graph.drop_casts(m, callee);
-        changed |= inline_function(m, callee, &mut graph, growth);
+        inlined |= inline_function(m, callee, &mut graph, growth);
     }
     for func in m.funcs() {
         graph.drop_casts(m, func);
+    }
+    changed |= inlined;
+    if inlined {
+        // Behind a body that never comes to its end nothing is reached.
+        for f in m.functions.iter_mut().filter(|f| f.has_body()) {
+            f.remove_unreachable();
+        }
     }
     changed | remove_unreached(m)
 }
