@@ -561,6 +561,16 @@ fn errors_name_the_place() {
         ErrorKind::Invalid,
         "the stored value has another type",
     );
+    assert_eq!(
+        error_of(
+            "%v = OpCompositeConstruct %u32x2 %a %a\n%b = OpPtrAccessChain %ptr %in %v\nOpReturn"
+        )
+        .1,
+        "an index is an integer",
+    );
+    let twice = format!("OpEntryPoint GLCompute %main \"main\"\n{HEADER}");
+    let error = read(&assemble(&twice), &ReadOptions::default()).expect_err("one name");
+    assert_eq!(error.message, "there are two entry points `main`");
     assert_eq!(error_of("%b = OpPtrDiff %u32 %in %out\nOpReturn").0, ErrorKind::Unsupported);
 }
 

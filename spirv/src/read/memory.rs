@@ -62,7 +62,7 @@ impl FnReader<'_, '_> {
         let in_bounds = matches!(inst.op, Op::InBoundsAccessChain | Op::InBoundsPtrAccessChain);
         let mut indices = inst.rest(1);
         if by_element {
-            let index = self.def(inst.arg(1)?)?;
+            let index = self.index(inst.arg(1)?)?;
             indices = inst.rest(2);
             deref = self.element(deref, &base, index)?;
         }
@@ -78,10 +78,7 @@ impl FnReader<'_, '_> {
             let Some(elem) = self.r.m.types.element(to) else {
                 return Err(Error::invalid("an index into what has no parts"));
             };
-            let index = self.def(id)?;
-            if self.f.comps(index) != 1 {
-                return Err(Error::invalid("an index is a scalar"));
-            }
+            let index = self.index(id)?;
             deref = self.b().deref_step(DerefKind::Array, deref, Some(index), elem);
             self.droppable(deref);
             to = elem;
@@ -101,6 +98,14 @@ impl FnReader<'_, '_> {
             return self.set(inst.id, Value { ty, ..base });
         }
         self.set(inst.id, Value { ty, kind: Val::Ptr(deref), access })
+    }
+
+    fn index(&mut self, id: u32) -> Result<Def, Error> {
+        let index = self.def(id)?;
+        match self.f.comps(index) == 1 && self.f.bits(index) > 1 {
+            true => Ok(index),
+            false => Err(Error::invalid("an index is an integer")),
+        }
     }
 
     /// A pointer to the element `index` steps behind the one that `deref` points to.

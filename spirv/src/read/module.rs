@@ -9,7 +9,7 @@ use deburr_ir_core::{
     TypeData, Var,
 };
 use rspirv::spirv;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::Op;
 
 /// Decorations that groups may multiply to, and scalars that shared constants may.
@@ -129,6 +129,8 @@ pub(super) struct Reader<'w> {
     pub functions: Vec<RawFunction>,
     pub modes: Vec<RawMode>,
     entries: Vec<RawEntry>,
+    /// Those of one stage have different names.
+    entry_names: FxHashSet<(Stage, String)>,
 }
 
 impl<'w> Reader<'w> {
@@ -155,6 +157,7 @@ impl<'w> Reader<'w> {
             functions: Vec::new(),
             modes: Vec::new(),
             entries: Vec::new(),
+            entry_names: FxHashSet::default(),
         }
     }
 
@@ -321,6 +324,9 @@ impl<'w> Reader<'w> {
             }
         };
         let (name, next) = inst.string(2)?;
+        if !self.entry_names.insert((stage, name.clone())) {
+            return Err(Error::invalid(format!("there are two entry points `{name}`")));
+        }
         let interface = inst.rest(next).to_vec();
         self.entries.push(RawEntry { stage, function: inst.arg(1)?, name, interface, at: inst.at });
         Ok(())
