@@ -25,12 +25,20 @@ pub struct Error {
     pub op: Option<String>,
     /// Result id of the instruction.
     pub id: Option<u32>,
+    /// The function and the instruction of the IR that can't be written, as text.
+    pub ir: Option<(String, String)>,
 }
 
 impl Error {
     /// An error without a place.
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error { kind, message: message.into(), word: None, op: None, id: None }
+        Error { kind, message: message.into(), word: None, op: None, id: None, ir: None }
+    }
+
+    /// The error at an instruction of the IR, unless a place is known already.
+    pub(crate) fn in_ir(mut self, function: &str, instr: &str) -> Self {
+        self.ir.get_or_insert_with(|| (function.into(), instr.into()));
+        self
     }
 
     /// The binary breaks a rule of SPIR-V.

@@ -233,7 +233,13 @@ pub fn spirv_diagnostic(file: &str, error: &deburr_spirv::Error) -> Diagnostic {
         }
         None => Place::None,
     };
-    Diagnostic::new(file, kind, code, error.message.clone()).at(place)
+    let message = match &error.ir {
+        Some((function, instr)) => {
+            format!("{}: `{instr}` in function `{function}`", error.message)
+        }
+        None => error.message.clone(),
+    };
+    Diagnostic::new(file, kind, code, message).at(place)
 }
 
 /// The words of a binary in either byte order; `None` if the magic number is missing.

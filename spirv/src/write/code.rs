@@ -11,8 +11,8 @@ use super::types::{Class, ValueType};
 use crate::error::Error;
 use crate::fast_math::mask_of;
 use deburr_ir_core::{
-    AluOp, AluProps, BaseType, Block, Def, Flags, FormDir, Function, Instr, InstrKind, InstrView,
-    Outside, SpirvForm, Swizzle, User,
+    AluOp, AluProps, BaseType, Block, Def, Flags, FormDir, Func, Function, Instr, InstrKind,
+    InstrView, Outside, SpirvForm, Swizzle, User,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::Op;
@@ -34,6 +34,7 @@ enum Logged {
 pub(super) struct Emit<'w, 'm> {
     pub w: &'w mut Writer<'m>,
     pub f: &'m Function,
+    pub func: Func,
     pub code: Words,
     /// Written behind the first label.
     pub variables: Option<Words>,
@@ -67,6 +68,7 @@ impl<'w, 'm> Emit<'w, 'm> {
     pub fn new(
         w: &'w mut Writer<'m>,
         f: &'m Function,
+        func: Func,
         classes: Vec<Class>,
         params: Vec<u32>,
         labels: Labels,
@@ -77,6 +79,7 @@ impl<'w, 'm> Emit<'w, 'm> {
         Emit {
             w,
             f,
+            func,
             code: Words::default(),
             variables: None,
             labels,

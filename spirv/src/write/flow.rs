@@ -12,7 +12,9 @@ use super::pointers::PointerType;
 use super::switch::{Switch, Switches};
 use super::types::{Class, ValueType};
 use crate::error::Error;
-use deburr_ir_core::{Block, CfList, Func, Function, JumpKind, Node, NodeKind, TypeData, Var};
+use deburr_ir_core::{
+    Block, CfList, Func, Function, Instr, JumpKind, Node, NodeKind, TypeData, Var,
+};
 use spirv::{Op, StorageClass};
 
 enum Step {
@@ -28,7 +30,7 @@ pub(super) fn write_body(w: &mut Writer<'_>, func: Func, params: Vec<u32>) -> Re
     let classes = infer(f, module);
     let switches = Switches::find(f);
     let labels = Labels::assign(w, f, &switches);
-    let mut emit = Emit::new(w, f, classes, params, labels, switches);
+    let mut emit = Emit::new(w, f, func, classes, params, labels, switches);
     emit.find_phi_casts();
     let mut variables = Words::default();
     for slot in 0..f.locals.len() {
@@ -97,7 +99,9 @@ impl Emit<'_, '_> {
         for block in [Some(block), absorbed].into_iter().flatten() {
             for instr in f.instrs(block) {
                 if !self.switches.conditions.contains(&instr) {
-                    self.instr(instr)?;
+                    let start = self.code.0.len();
+                    let written = self.instr(instr).and_then(|()| self.check_stages(start));
+                    written.map_err(|e| self.placed(e, instr))?;
                 }
             }
         }
@@ -149,7 +153,13 @@ impl Emit<'_, '_> {
         let f = self.f;
         if let Some((jump, kind)) = f.block_jump(block) {
             match kind {
-                JumpKind::Halt => self.code.op(Op::Kill, &[]),
+                // An entry point that ends has nobody to return to.
+                JumpKind::Halt if self.ends_by_return() => self.code.op(Op::Return, &[]),
+                JumpKind::Halt => {
+                    let start = self.code.0.len();
+                    self.code.op(Op::Kill, &[]);
+                    self.check_stages(start).map_err(|e| self.placed(e, jump))?;
+                }
                 JumpKind::Return => match f.srcs(jump).first() {
                     Some(src) => {
                         let ret = f.ret.as_ref().map(|r| r.ty).filter(|ty| {
@@ -206,6 +216,23 @@ impl Emit<'_, '_> {
             },
         }
         Ok(())
+    }
+
+    fn check_stages(&self, start: usize) -> Result<(), Error> {
+        self.w.check_stages(&self.code.0[start..], self.w.stages[self.func.index()])
+    }
+
+    /// Whether `halt` is a return here: in an entry point of a stage that has no OpKill, and that nothing calls.
+    fn ends_by_return(&self) -> bool {
+        let module = self.w.module;
+        let is_entry = module.entry_points.iter().any(|e| e.function == self.func);
+        is_entry && self.f.ret.is_none() && !self.w.stages[self.func.index()].has_fragment()
+    }
+
+    /// The error with the instruction that it is about.
+    fn placed(&self, error: Error, instr: Instr) -> Error {
+        let text = self.w.module.show(self.f).instr(instr);
+        error.in_ir(&self.f.name, text.trim())
     }
 
     /// Whether the block is the end of a continue list.

@@ -13,6 +13,7 @@ mod memory;
 mod out;
 mod pointers;
 mod raise;
+mod stages;
 mod switch;
 mod tex;
 mod types;
@@ -26,6 +27,7 @@ use deburr_ir_core::{
 use out::{Names, Words};
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::Op;
+use stages::{Stages, stages_of_functions};
 use std::str::FromStr;
 use types::{Class, ConstKey, TypeKey, ValueType};
 
@@ -66,6 +68,8 @@ struct Writer<'m> {
     wanted_vars: Vec<Var>,
     funcs: Vec<u32>,
     glsl: Option<u32>,
+    /// The stages that each function is reached from.
+    stages: Vec<Stages>,
     /// With FloatControls2: the flags of arithmetic without a decoration, by size 16, 32, 64; `None` where entry
     /// points differ.
     fast_math: Option<[Option<Flags>; 3]>,
@@ -91,6 +95,7 @@ impl<'m> Writer<'m> {
             wanted_vars: Vec::new(),
             funcs: Vec::new(),
             glsl: None,
+            stages: stages_of_functions(module),
             fast_math: fast_math_defaults(module),
         };
         writer.funcs = module.functions.iter().map(|_| writer.id()).collect();
