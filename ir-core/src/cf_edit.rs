@@ -300,6 +300,32 @@ impl Function {
         before
     }
 
+    /// Moves what stands behind a node in its list to the end of `into`, one of the node's own lists, whose end must be
+    /// the only way behind the node. The block behind the node stays, empty: its phis are replaced by their sources,
+    /// and where what moved falls through, it takes over the edge out of the list, so that phis there keep their
+    /// sources under its name. Jumps that move keep their edges.
+    pub fn move_rest(&mut self, node: Node, into: CfList) {
+        debug_assert_eq!(self.list_owner(into), Some(node));
+        let (after, end) = (self.block_after(node), self.last_block(into));
+        debug_assert_eq!(
+            self.preds(after),
+            [end],
+            "the list's end is the only way behind the node"
+        );
+        self.dissolve_phis(after, end);
+        let last = self.last_block(self.node_list(node));
+        let (keep, begin) = self.split(Cursor::BlockStart(after));
+        let last = if last == after { begin } else { last };
+        if self.block_jump(last).is_none() {
+            self.move_out_edges(last, keep);
+        }
+        let at = self.blocks[end.index()].node;
+        let (from, to) = (self.blocks[begin.index()].node, self.blocks[last.index()].node);
+        self.move_nodes(from, to, into, at);
+        self.merge(end, begin);
+        self.relink(&[if last == begin { end } else { last }]);
+    }
+
     /// Links the nodes of a list behind a block.
     fn put_list(&mut self, taken: CfList, before: Block) {
         let at = self.blocks[before.index()].node;

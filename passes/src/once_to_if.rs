@@ -10,7 +10,9 @@
 //! ```
 
 use crate::dead_cf::tree_nodes;
-use deburr_ir_core::{Block, CfList, Cursor, Def, Function, Instr, JumpKind, Node, NodeKind};
+use deburr_ir_core::{
+    Block, Builder, CfList, Cursor, Def, Function, Instr, JumpKind, Node, NodeKind,
+};
 
 /// Depth of nesting up to which code is moved into a branch.
 const MAX_DEPTH: usize = 64;
@@ -22,7 +24,7 @@ pub fn once_to_if(f: &mut Function) -> bool {
     while let Some(once) = nodes.pop() {
         let NodeKind::Once { body } = f.node_kind(once) else { continue };
         let mut levels = depth(f, once) + height(f, body);
-        // From the last exit to the first: what follows an exit has none of its own by then.
+        // From the last exit to the first: the body's own exits behind one have moved by then.
         let mut at = f.block_node(f.last_block(body));
         while levels < MAX_DEPTH
             && let Some(exit) = at.and_then(|at| last_exit(f, once, body, at))
@@ -91,38 +93,21 @@ fn last_exit(f: &Function, once: Node, body: CfList, at: Node) -> Option<Exit> {
 }
 
 fn convert(f: &mut Function, once: Node, exit: &Exit) {
-    let after = f.block_after(exit.node);
-    // The block behind has one way in: its phis are their source.
-    let phis: Vec<Instr> = f.phis(after).collect();
-    for phi in phis {
-        let value = f.src(phi, 0);
-        f.replace_all_uses(phi.def(), value);
-        f.remove(phi);
-    }
-    let list = f.node_list(exit.node);
-    let (last, outside) = (f.last_block(list), f.block_after(once));
-    let merged: Vec<(Instr, Def, Def)> = f
-        .phis(outside)
-        .filter_map(|phi| Some((phi, f.phi_src(phi, exit.end)?, f.phi_src(phi, last)?)))
-        .collect();
-    if after != last || f.first_instr(after).is_some() {
-        let rest = f.extract(Cursor::BlockStart(after), Cursor::BlockEnd(last));
-        let end = f.last_block(exit.other);
-        f.reinsert(rest, Cursor::BlockEnd(end));
-    }
+    let outside = f.block_after(once);
+    let lefts: Vec<(Instr, Def)> =
+        f.phis(outside).filter_map(|phi| Some((phi, f.phi_src(phi, exit.end)?))).collect();
+    f.move_rest(exit.node, exit.other);
     f.remove_jump(exit.end);
-    let (after, end) = (f.block_after(exit.node), f.last_block(exit.other));
-    for (phi, left, fell) in merged {
-        let value = if left == fell {
-            left
-        } else {
-            let shape = f.shape(phi.def());
-            deburr_ir_core::Builder::new(f, Cursor::AfterPhis(after)).phi(
-                after,
-                shape,
-                &[(exit.end, left), (end, fell)],
-            )
-        };
+    // The break's edge is one of the block behind the `if` now, which has taken over that of the end of the body.
+    let (after, fallen) = (f.block_after(exit.node), f.last_block(exit.other));
+    for (phi, left) in lefts {
+        let Some(fell) = f.phi_src(phi, after).filter(|&fell| fell != left) else { continue };
+        let shape = f.shape(phi.def());
+        let value = Builder::new(f, Cursor::AfterPhis(after)).phi(
+            after,
+            shape,
+            &[(exit.end, left), (fallen, fell)],
+        );
         f.set_phi_src(phi, after, value);
     }
 }

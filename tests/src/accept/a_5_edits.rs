@@ -65,7 +65,7 @@ fn summarise(results: &[(u64, Result<Summary, String>)]) -> Outcome {
     let met = failed == 0
         && shallow == 0
         && phis > results.len()
-        && edits.len() == 12
+        && edits.len() == 13
         && rarest >= RAREST;
     Outcome {
         figure: format!(

@@ -23,7 +23,7 @@ struct Leaving {
 impl Editor<'_> {
     /// Makes a random edit; its name, or `None` if it found no place.
     pub fn step(&mut self) -> Option<&'static str> {
-        let edits: [(&'static str, fn(&mut Self) -> bool); 12] = [
+        let edits: [(&'static str, fn(&mut Self) -> bool); 13] = [
             ("insert_if", Self::insert_if),
             ("insert_loop", Self::insert_loop),
             ("insert_once", Self::insert_once),
@@ -31,6 +31,7 @@ impl Editor<'_> {
             ("wrap in once", Self::wrap_in_once),
             ("wrap in if", Self::wrap_in_if),
             ("clone under if", Self::clone_under_if),
+            ("move_rest", Self::move_rest),
             ("dissolve_if", Self::dissolve_if),
             ("dissolve_once", Self::dissolve_once),
             ("remove_node", Self::remove_node),
@@ -40,7 +41,7 @@ impl Editor<'_> {
         // Growth is bounded: large programs shrink.
         let large = self.f.blocks().count() > 250;
         let (name, edit) = match large {
-            true => edits[7 + self.rng.below(5)],
+            true => edits[8 + self.rng.below(5)],
             false => edits[self.rng.below(edits.len())],
         };
         edit(self).then_some(name)
@@ -483,6 +484,27 @@ impl Editor<'_> {
         let Some(node) = self.rng.pick(&nodes) else { return false };
         let taken = value(self.f, node) == Some(1);
         self.f.dissolve_if(node, taken);
+        true
+    }
+
+    /// Moves what follows an `if` of which one branch jumps into the other.
+    fn move_rest(&mut self) -> bool {
+        let f = &*self.f;
+        let falls = |list: CfList| f.block_jump(f.last_block(list)).is_none();
+        let other = |n: Node| match f.node_kind(n) {
+            NodeKind::If { then_list, else_list } => {
+                let lists = [then_list, else_list];
+                let end = f.preds(f.block_after(n)).first().copied();
+                lists.into_iter().find(|&l| falls(l) && end == Some(f.last_block(l)))
+            }
+            _ => None,
+        };
+        let mut nodes = self.nodes(|k| matches!(k, NodeKind::If { .. }));
+        nodes.retain(|&n| other(n).is_some() && f.preds(f.block_after(n)).len() == 1);
+        let lists: Vec<(Node, CfList)> =
+            nodes.into_iter().filter_map(|n| Some((n, other(n)?))).collect();
+        let Some((node, list)) = self.rng.pick(&lists) else { return false };
+        self.f.move_rest(node, list);
         true
     }
 
