@@ -654,3 +654,14 @@ fn members_are_aligned_as_their_offsets_are() {
         ["%3 (align_mul=16)", "%4 (align_mul=4)", "%6 (align_mul=8)", "%7 (align_mul=4)"];
     assert_eq!(loads, expected);
 }
+
+/// Nothing of what is asked to be kept is dropped without a word.
+#[test]
+fn lines_are_refused_on_demand() {
+    let text = format!("{HEADER}{MAIN}OpNoLine\nOpReturn\nOpFunctionEnd");
+    let read = |options| read(&assemble(&text), &options);
+    assert!(read(ReadOptions::default()).is_ok());
+    let error = read(ReadOptions::default().with_debug(true)).expect_err("there is a line");
+    assert_eq!((error.kind, error.op.as_deref()), (ErrorKind::Unsupported, Some("OpNoLine")));
+    assert!(error.word.is_some());
+}

@@ -24,6 +24,7 @@ mod value;
 mod words;
 
 use crate::error::Error;
+use crate::facts::debug_information;
 use deburr_ir_core::{Func, Module};
 use rustc_hash::FxHashMap;
 
@@ -49,7 +50,8 @@ pub struct ReadOptions {
     pub float: FloatMode,
     /// Specialisation constants to freeze: `SpecId` and the bits of the value.
     pub spec: Vec<(u32, u64)>,
-    /// Keep lines and debug information.
+    /// Refuse a binary that tells of its source text (lines, sources, debug instructions): the IR holds the names of
+    /// values, and nothing else of it.
     pub debug: bool,
 }
 
@@ -68,7 +70,7 @@ impl ReadOptions {
         self
     }
 
-    /// The same with debug information kept or not.
+    /// The same, refusing what tells of the source text or not.
     #[must_use]
     pub fn with_debug(mut self, debug: bool) -> Self {
         self.debug = debug;
@@ -82,6 +84,13 @@ impl ReadOptions {
 /// What the binary does wrong, or what of it is unsupported, with the place. Nothing in it makes this panic.
 pub fn read(words: &[u32], options: &ReadOptions) -> Result<Module, Error> {
     let (header, words) = words::open(words)?;
+    if options.debug
+        && let Some((word, op)) = debug_information(&words)
+    {
+        let mut error = Error::unsupported("lines and debug information can't be kept yet");
+        (error.word, error.op) = (Some(word), Some(op));
+        return Err(error);
+    }
     let mut reader = module::Reader::new(&words, header, options);
     reader.read_globals()?;
     reader.resolve_callees()?;

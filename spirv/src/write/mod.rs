@@ -36,13 +36,10 @@ use stages::{Stages, stages_of_functions};
 use std::str::FromStr;
 use types::{Class, ConstKey, TypeKey, ValueType};
 
-/// How to write a module.
+/// How to write a module: there is nothing to choose yet. Names are written whenever the module has them.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct WriteOptions {
-    /// Keep lines and debug information.
-    pub debug: bool,
-}
+pub struct WriteOptions {}
 
 /// Writes a module in the logical form as a SPIR-V binary.
 ///
