@@ -49,8 +49,6 @@ pub(super) struct Emit<'w, 'm> {
     phi_casts: FxHashMap<Def, Vec<Class>>,
     /// Ids of such casts that phis named before they were written.
     early_casts: FxHashMap<(Def, Class), u32>,
-    /// The matrix that the last instruction on ray queries gave: operation and operands, and its id.
-    pub ray_matrix: Option<(Vec<u32>, u32)>,
     pub pointers: FxHashMap<Def, u32>,
     /// Ids of pointers that phis named before they were written.
     pub early_pointers: FxHashMap<Def, u32>,
@@ -89,7 +87,6 @@ impl<'w, 'm> Emit<'w, 'm> {
             raise,
             phi_casts: FxHashMap::default(),
             early_casts: FxHashMap::default(),
-            ray_matrix: None,
             pointers: FxHashMap::default(),
             early_pointers: FxHashMap::default(),
             pointer_values,
@@ -291,7 +288,6 @@ impl<'w, 'm> Emit<'w, 'm> {
             InstrView::Tex(_) => self.tex(instr)?,
             InstrView::Deref(_) => return self.deref(instr),
             InstrView::Call(func) => {
-                self.ray_matrix = None;
                 let ret = match &self.w.module[func].ret {
                     Some(ret) => self.w.ir_type(ret.ty)?,
                     None => self.w.void_type(),

@@ -86,7 +86,6 @@ impl Emit<'_, '_> {
             self.code.0.extend(variables.0);
         }
         self.handles.clear();
-        self.ray_matrix = None;
         let f = self.f;
         self.phis(block)?;
         let rest = self.labels.rest(block);

@@ -23,15 +23,6 @@ const SCOPES: &[spirv::Scope] = &[
     spirv::Scope::CrossDevice,
 ];
 
-/// Columns of the matrices that ray queries give.
-const RAY_MATRIX_COLUMNS: u8 = 4;
-
-/// Whether a value of a ray query is a matrix, of which `rq_load` gives a column.
-fn is_ray_matrix(value: u32) -> bool {
-    use deburr_ir_core::index::ray_query_value as rq;
-    value == rq::INTERSECTION_OBJECT_TO_WORLD || value == rq::INTERSECTION_WORLD_TO_OBJECT
-}
-
 /// The form that an intrinsic is written in.
 pub(super) fn form_of(
     f: &Function,
@@ -238,11 +229,7 @@ impl Emit<'_, '_> {
                 Ok(())
             }
             Intrinsic::DEREF_BUFFER_ARRAY_LENGTH => self.array_length(instr),
-            Intrinsic::RQ_LOAD
-                if self.f.index(instr, Index::RAY_QUERY_VALUE).is_some_and(is_ray_matrix) =>
-            {
-                self.ray_column(instr)
-            }
+            Intrinsic::RQ_LOAD if self.ray_column(instr)? => Ok(()),
             _ => self.intrinsic_form(instr),
         }
     }
@@ -340,42 +327,18 @@ impl Emit<'_, '_> {
         Ok(())
     }
 
-    /// A column of a matrix that a ray query gives, which neighbours may ask for too.
-    fn ray_column(&mut self, instr: Instr) -> Result<(), Error> {
-        let f = self.f;
-        let Some(form) = form_of(f, self.w.module, instr) else {
-            return Err(Error::unsupported("a ray query's matrix"));
-        };
-        let op = self.w.instructions.core(form.name);
-        let op = op.ok_or_else(|| Error::unsupported("a ray query's matrix"))?;
-        let column = self.type_of(instr.def());
-        let column_type = self.w.value_type(column);
-        let matrix_type = self.w.matrix_type(column_type, RAY_MATRIX_COLUMNS);
-        let mut words = vec![op as u32];
-        for arg in form.args.split_whitespace() {
-            words.push(self.form_arg(instr, arg)?);
+    fn intrinsic_form(&mut self, instr: Instr) -> Result<(), Error> {
+        let mut result = Vec::new();
+        if let Some(def) = self.f.def(instr) {
+            result.push(self.w.value_type(self.type_of(def)));
+            result.push(self.id_of(def));
         }
-        let known = self.ray_matrix.as_ref().filter(|(key, _)| *key == words).map(|(_, id)| *id);
-        let matrix = match known {
-            Some(id) => id,
-            None => {
-                let id = self.w.id();
-                let mut operands = vec![matrix_type, id];
-                operands.extend_from_slice(&words[1..]);
-                self.code.op(op, &operands);
-                id
-            }
-        };
-        self.ray_matrix = Some((words, matrix));
-        let n = f.index(instr, Index::COLUMN).unwrap_or(0);
-        let id = self.id_of(instr.def());
-        self.code.op(Op::CompositeExtract, &[column_type, id, matrix, n]);
-        Ok(())
+        self.intrinsic_as(instr, &result)
     }
 
-    fn intrinsic_form(&mut self, instr: Instr) -> Result<(), Error> {
+    /// An intrinsic with these words for its result's type and id, if it has a result.
+    pub(super) fn intrinsic_as(&mut self, instr: Instr, result: &[u32]) -> Result<(), Error> {
         let f = self.f;
-        self.ray_matrix = None;
         let name = f.intrinsic_info(instr).map_or("?", |i| i.name);
         let Some(form) = form_of(f, self.w.module, instr) else {
             return Err(Error::unsupported(format!("`@{name}` has no SPIR-V instruction")));
@@ -397,11 +360,7 @@ impl Emit<'_, '_> {
         for arg in args {
             operands.push(self.form_arg(instr, arg)?);
         }
-        let mut words = Vec::new();
-        if let Some(def) = f.def(instr) {
-            words.push(self.w.value_type(self.type_of(def)));
-            words.push(self.id_of(def));
-        }
+        let mut words = result.to_vec();
         words.extend(operands);
         self.code.op(op, &words);
         Ok(())

@@ -326,3 +326,46 @@ fn members_are_aligned_as_their_offsets_are() {
         "#]],
     );
 }
+
+/// A matrix that a ray query gives is stored as it is, or a column is taken of it.
+#[test]
+fn matrices_of_ray_queries() {
+    check(
+        &compute(
+            "OpCapability RayQueryKHR\nOpExtension \"SPV_KHR_ray_query\"",
+            "",
+            r"
+            %column = OpTypeVector %f32 3
+            %matrix = OpTypeMatrix %column 4
+            %query = OpTypeRayQueryKHR
+            %ptr_query = OpTypePointer Private %query
+            %ptr_matrix = OpTypePointer Private %matrix
+            %ptr_column = OpTypePointer Private %column
+            %q = OpVariable %ptr_query Private
+            %m = OpVariable %ptr_matrix Private
+            %c = OpVariable %ptr_column Private
+            %main = OpFunction %void None %fn
+            %start = OpLabel
+            %x = OpRayQueryGetIntersectionObjectToWorldKHR %matrix %q %n1
+            OpStore %m %x
+            %on = OpRayQueryProceedKHR %bool %q
+            %y = OpRayQueryGetIntersectionObjectToWorldKHR %matrix %q %n1
+            %z = OpCompositeExtract %column %y 2
+            OpStore %c %z
+            OpReturn
+            OpFunctionEnd",
+        ),
+        expect![[r#"
+            %1 = OpFunction  %2  None %3
+            %4 = OpLabel
+            %11 = OpRayQueryGetIntersectionObjectToWorldKHR  %10  %5 %13
+            OpStore %6 %11
+            %15 = OpRayQueryProceedKHR  %14  %5
+            %16 = OpRayQueryGetIntersectionObjectToWorldKHR  %10  %5 %13
+            %17 = OpCompositeExtract  %9  %16 2
+            OpStore %7 %17
+            OpReturn
+            OpFunctionEnd
+        "#]],
+    );
+}

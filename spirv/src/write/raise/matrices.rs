@@ -3,7 +3,9 @@
 use super::{Emit, Kind, Raise, Want};
 use crate::error::Error;
 use crate::write::types::{Class, ValueType};
-use deburr_ir_core::{AluOp, Block, Def, Function, Instr, Module, SpirvForm, Swizzle};
+use deburr_ir_core::{
+    AluOp, Block, Def, Function, Index, Instr, InstrView, Intrinsic, Module, SpirvForm, Swizzle,
+};
 use rustc_hash::FxHashMap;
 use spirv::Op;
 use std::ops::Range;
@@ -44,6 +46,44 @@ impl Raise {
                     group.numbers = numbers;
                 }
             }
+        }
+    }
+
+    /// Columns of a matrix that a ray query gives, with nothing between them that could change it.
+    pub(super) fn find_ray_columns(&mut self, f: &Function, block: Block) {
+        let mut run: Vec<Instr> = Vec::new();
+        for instr in f.instrs(block) {
+            match f.view(instr) {
+                InstrView::Intrinsic(Intrinsic::RQ_LOAD, _) if ray_matrix(f, instr).is_some() => {
+                    if run.first().is_some_and(|&i| ray_matrix(f, i) != ray_matrix(f, instr)) {
+                        self.add_ray_columns(f, &mut run);
+                    }
+                    run.push(instr);
+                }
+                InstrView::Intrinsic(..) | InstrView::Call(_) => self.add_ray_columns(f, &mut run),
+                InstrView::Alu(_)
+                | InstrView::Tex(_)
+                | InstrView::Deref(_)
+                | InstrView::LoadConst(_)
+                | InstrView::Undef
+                | InstrView::Phi(_)
+                | InstrView::Jump(_)
+                | InstrView::ParallelCopy => {}
+            }
+        }
+        self.add_ray_columns(f, &mut run);
+    }
+
+    fn add_ray_columns(&mut self, f: &Function, run: &mut Vec<Instr>) {
+        if run.is_empty() {
+            return;
+        }
+        let instrs = std::mem::take(run);
+        let numbers = instrs.iter().map(|&i| f.index(i, Index::COLUMN).unwrap_or(0)).collect();
+        let parts = instrs.iter().map(|i| i.def()).collect();
+        self.add(Kind::Columns, parts, instrs);
+        if let Some(group) = self.groups.last_mut() {
+            group.numbers = numbers;
         }
     }
 
@@ -214,6 +254,24 @@ impl Emit<'_, '_> {
         }
     }
 
+    /// A column of a matrix that a ray query gives; `false` if the instruction is none.
+    pub(in crate::write) fn ray_column(&mut self, instr: Instr) -> Result<bool, Error> {
+        let f = self.f;
+        if ray_matrix(f, instr).is_none() {
+            return Ok(false);
+        }
+        let Some(&(group, n)) = self.raise.of_instr.get(&instr) else { return Ok(false) };
+        if n == 0 {
+            let (comps, bits) = (f.comps(instr.def()), f.bits(instr.def()));
+            let type_id = self.float_matrix(RAY_MATRIX_COLUMNS.into(), comps, bits);
+            let id = self.w.id();
+            self.intrinsic_as(instr, &[type_id, id])?;
+            self.raise.groups[group].id = Some(id);
+        }
+        self.extract_part(instr.def(), group, n)?;
+        Ok(true)
+    }
+
     /// A column of a matrix times a scalar; `false` if the instruction is none.
     pub(in crate::write) fn scaled(&mut self, instr: Instr) -> Result<bool, Error> {
         let Some(&(group, n)) = self.raise.of_instr.get(&instr) else { return Ok(false) };
@@ -292,6 +350,20 @@ pub(in crate::write) fn column_range(form: &SpirvForm, srcs: usize) -> Range<usi
     first..first + srcs.saturating_sub(others)
 }
 
+/// Columns of the matrices that ray queries give.
+const RAY_MATRIX_COLUMNS: u8 = 4;
+
+/// What tells the matrices of ray queries apart: the query, the value, whether it is committed; `None` if the
+/// instruction gives no column of one.
+fn ray_matrix(f: &Function, instr: Instr) -> Option<(Vec<Def>, u32, Option<u32>)> {
+    use deburr_ir_core::index::ray_query_value as rq;
+    let value = f.index(instr, Index::RAY_QUERY_VALUE)?;
+    let is_matrix =
+        [rq::INTERSECTION_OBJECT_TO_WORLD, rq::INTERSECTION_WORLD_TO_OBJECT].contains(&value);
+    let sources = f.srcs(instr).iter().map(|s| s.def()).collect();
+    is_matrix.then(|| (sources, value, f.index(instr, Index::COMMITTED)))
+}
+
 /// Whether an instruction asks for a column that its matrix doesn't have.
 fn has_no_column(f: &Function, instr: Instr) -> bool {
     let srcs = f.srcs(instr);
@@ -325,6 +397,9 @@ pub(in crate::write) fn splat_src(f: &Function, instr: Instr) -> Option<(usize, 
 
 /// Columns of the matrix that an instruction gives one column of.
 pub(super) fn column_count(f: &Function, instr: Instr) -> usize {
+    if f.intrinsic(instr) == Some(Intrinsic::RQ_LOAD) {
+        return RAY_MATRIX_COLUMNS.into();
+    }
     let form = f.alu_info(instr).and_then(|i| i.spirv.first());
     match form.is_some_and(|form| form.matrix.is_some()) {
         // Transposes and inverses have as many columns as theirs have rows.

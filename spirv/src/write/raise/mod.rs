@@ -79,6 +79,7 @@ impl Raise {
         for &block in &blocks {
             raise.find_accesses(f, module, block);
             raise.find_columns(f, block);
+            raise.find_ray_columns(f, block);
         }
         for &block in &blocks {
             raise.find_scales(f, module, block);
