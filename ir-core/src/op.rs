@@ -124,6 +124,8 @@ pub struct SpirvForm {
     pub matrix: Option<u8>,
     /// The instruction returns a matrix; the opcode gives the column that its last source, a constant, numbers.
     pub column: bool,
+    /// The instruction is decorated with this FPRoundingMode.
+    pub rounding: Option<&'static str>,
 }
 
 /// Everything the table says of an opcode.

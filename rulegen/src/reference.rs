@@ -196,6 +196,9 @@ fn op_form(form: &OpForm) -> String {
     if form.column {
         text.push_str(", one column");
     }
+    if let Some(mode) = form.rounding {
+        let _ = write!(text, ", FPRoundingMode {mode}");
+    }
     for (what, list) in [("bits", &form.sizes), ("components", &form.comps)] {
         if !list.is_empty() {
             let _ = write!(text, ", {what} {}", words(list));

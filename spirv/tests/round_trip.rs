@@ -19,6 +19,16 @@ fn body(module: &Module) -> String {
     body.map(|line| format!("{}\n", line.trim())).collect()
 }
 
+/// The lines of what is written of a module that have one of these in them.
+fn written(text: &str, shown: &[&str]) -> String {
+    let module = read(&assemble(text), &ReadOptions::default()).expect("the module can be read");
+    deburr_ir_core::validate(&module).expect("the module is valid");
+    let words = write(&module, &WriteOptions::default()).expect("the module can be written");
+    let text = rspirv::dr::load_words(words).expect("what is written is SPIR-V").disassemble();
+    let lines = text.lines().filter(|l| shown.iter().any(|s| l.contains(s)));
+    lines.map(|l| format!("{l}\n")).collect()
+}
+
 fn check(text: &str, expected: Expect) {
     let module = read(&assemble(text), &ReadOptions::default()).expect("the module can be read");
     deburr_ir_core::validate(&module).expect("the module is valid");

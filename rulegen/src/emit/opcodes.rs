@@ -218,6 +218,10 @@ fn form(form: &OpForm, exact: &TokenStream) -> TokenStream {
         None => quote!(None),
     };
     let (member, matrix) = (option(form.member), option(form.matrix));
+    let rounding = match form.rounding {
+        Some(mode) => quote!(Some(#mode)),
+        None => quote!(None),
+    };
     quote! {
         SpirvForm {
             name: #name,
@@ -232,6 +236,7 @@ fn form(form: &OpForm, exact: &TokenStream) -> TokenStream {
             member: #member,
             matrix: #matrix,
             column: #column,
+            rounding: #rounding,
         }
     }
 }

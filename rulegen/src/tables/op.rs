@@ -125,6 +125,8 @@ pub struct OpForm {
     pub matrix: Option<u8>,
     /// The instruction returns a matrix; the opcode gives the column that its last operand numbers.
     pub column: bool,
+    /// The instruction is decorated with this rounding mode.
+    pub rounding: Option<&'static str>,
 }
 
 /// Directions of a SPIR-V form.
@@ -267,7 +269,7 @@ const QUADS: [(&str, Quad); 6] = [
     ("ddy_coarse", Quad::DdyCoarse),
 ];
 
-const FORM_KEYS: [&str; 13] = [
+const FORM_KEYS: [&str; 14] = [
     "op",
     "ext",
     "args",
@@ -281,6 +283,7 @@ const FORM_KEYS: [&str; 13] = [
     "member",
     "matrix",
     "column",
+    "rounding",
 ];
 
 /// Appends an opcode whose name is new and no function's.
@@ -500,6 +503,7 @@ fn read_form(form: &mut Entry<'_, '_>, op: &OpDef) -> Option<OpForm> {
         },
     };
     let exact = form.string("exact").and_then(|text| expression(form, &text, op, Ty::BOOL));
+    let roundings = [("rte", Some("RTE")), ("rtz", Some("RTZ"))];
     let signs = [("s", Some(Sign::Signed)), ("u", Some(Sign::Unsigned)), ("", None)];
     Some(OpForm {
         name: name.text,
@@ -515,6 +519,7 @@ fn read_form(form: &mut Entry<'_, '_>, op: &OpDef) -> Option<OpForm> {
         member: form.integer("member", 0..=15).map(|n| n as u8),
         matrix: form.integer("matrix", 0..=15).map(|n| n as u8),
         column: form.boolean("column").unwrap_or(false),
+        rounding: form.word("rounding", &roundings).flatten(),
     })
 }
 

@@ -11,7 +11,7 @@ use deburr_ir_core::{
     AluInfo, AluOp, AluProps, AluSrc, BaseType, Def, Denorm, Flags, Shape, Swizzle, Type, TypeData,
 };
 use rspirv::spirv;
-use spirv::{Decoration as D, Op};
+use spirv::{Decoration as D, FPRoundingMode, Op};
 
 /// An operand of an instruction: a vector, or the columns of a matrix.
 #[derive(Clone, Debug)]
@@ -86,6 +86,11 @@ impl FnReader<'_, '_> {
         let ty = self.r.type_of(inst.ty)?;
         let operands = self.operands(ids)?;
         let flags = self.alu_flags(inst.id);
+        let rounding = self.rounding(inst.id)?;
+        let has_mode = |f: &&AluForm| f.form.rounding == rounding;
+        if !forms.iter().any(|f| has_mode(&f)) {
+            return Err(Error::unsupported("a rounding mode on this instruction"));
+        }
         if forms.iter().any(|f| f.form.member.is_some())
             && let TypeData::Struct(s) = &self.r.m.types[ty]
         {
@@ -95,9 +100,20 @@ impl FnReader<'_, '_> {
         if self.is_matrix(ty) {
             return self.columns(inst, forms, &operands, ty, flags);
         }
-        let forms = forms.iter().filter(|f| f.form.member.is_none());
+        let forms = forms.iter().filter(has_mode).filter(|f| f.form.member.is_none());
         let def = self.by_form(forms, &operands, None, ty, flags)?;
         self.set_def(inst.id, ty, def)
+    }
+
+    /// The rounding mode that an instruction is decorated with.
+    fn rounding(&self, id: u32) -> Result<Option<&'static str>, Error> {
+        let Some(mode) = self.r.deco_arg(id, D::FPRoundingMode) else { return Ok(None) };
+        match FPRoundingMode::from_u32(mode) {
+            Some(FPRoundingMode::RTE) => Ok(Some("RTE")),
+            Some(FPRoundingMode::RTZ) => Ok(Some("RTZ")),
+            Some(other) => Err(Error::unsupported(format!("the rounding mode {other:?}"))),
+            None => Err(Error::invalid(format!("{mode} is no rounding mode"))),
+        }
     }
 
     fn members(

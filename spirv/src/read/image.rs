@@ -7,11 +7,11 @@ use super::value::{Val, Value};
 use super::words::Inst;
 use crate::error::Error;
 use deburr_ir_core::{
-    Def, DerefInfo, ImageType, Index, Intrinsic, Shape, TexInfo, TexOp, TexSrc, Type, TypeData,
+    Def, ImageType, Index, Intrinsic, Shape, TexInfo, TexOp, TexSrc, Type, TypeData,
 };
 use rspirv::spirv;
 use smallvec::SmallVec;
-use spirv::{Decoration as D, ImageOperands as I, Op};
+use spirv::{ImageOperands as I, Op};
 
 /// The operands that an image operand mask names.
 #[derive(Clone, Debug, Default)]
@@ -71,10 +71,6 @@ impl FnReader<'_, '_> {
         let ty = self.r.type_of(inst.ty)?;
         let (image, _, access) = self.handle(inst.arg(0)?)?;
         let (sampler, _, more) = self.handle(inst.arg(1)?)?;
-        if self.r.has_deco(inst.id, D::NonUniform) {
-            self.mark(image, DerefInfo::NON_UNIFORM);
-            self.mark(sampler, DerefInfo::NON_UNIFORM);
-        }
         let kind = Val::SampledImage(image, sampler);
         self.set(inst.id, Value { ty, kind, access: access | more })
     }
@@ -86,9 +82,6 @@ impl FnReader<'_, '_> {
             return Err(Error::invalid("the pointer is to no image"));
         }
         let (coord, sample) = (self.def(inst.arg(1)?)?, self.scalar(inst.arg(2)?, 32)?);
-        if self.r.has_deco(inst.id, D::NonUniform) {
-            self.mark(image, DerefInfo::NON_UNIFORM);
-        }
         self.texels.push([image, coord, sample]);
         let kind = Val::Texel(self.texels.len() as u32 - 1);
         self.set(inst.id, Value { ty, kind, access })

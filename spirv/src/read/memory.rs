@@ -83,9 +83,6 @@ impl FnReader<'_, '_> {
             self.droppable(deref);
             to = elem;
         }
-        if self.r.has_deco(inst.id, D::NonUniform) {
-            self.mark(deref, DerefInfo::NON_UNIFORM);
-        }
         if in_bounds {
             self.mark(deref, DerefInfo::IN_BOUNDS);
         }
@@ -189,9 +186,6 @@ impl FnReader<'_, '_> {
         }
         let (access, _) = self.memory_operand(inst, 1)?;
         if self.is_handle(ty) {
-            if self.r.has_deco(inst.id, D::NonUniform) {
-                self.mark(deref, DerefInfo::NON_UNIFORM);
-            }
             return self.set(inst.id, Value { ty, kind: Val::Handle(deref), access: declared });
         }
         let bits = access.bits | declared;

@@ -6,9 +6,10 @@ use super::module::Global;
 use super::types::MAX_LEAVES;
 use crate::error::Error;
 use deburr_ir_core::{
-    AluOp, ArrayLen, Builder, Constant, Cursor, Def, DerefKind, Intrinsic, Modes, Shape, SpecConst,
-    Type, TypeData, Var, Variable,
+    AluOp, ArrayLen, Builder, Constant, Cursor, Def, DerefInfo, DerefKind, Intrinsic, Modes, Shape,
+    SpecConst, Type, TypeData, Var, Variable,
 };
+use rspirv::spirv::Decoration;
 
 /// A value that is kept as it is, of a kind.
 #[derive(Clone, Copy, Debug)]
@@ -53,12 +54,28 @@ impl FnReader<'_, '_> {
         if self.r.get(id) != Global::None || self.values.insert(id, value).is_some() {
             return Err(Error::invalid(format!("%{id} is defined twice")));
         }
+        self.mark_non_uniform(id, value.kind);
         if let (Some(def), Some(name)) = (self.single(value.kind), self.r.names.get(&id))
             && !name.is_empty()
         {
             self.f.names.entry(def).or_insert_with(|| name.clone());
         }
         Ok(())
+    }
+
+    /// Marks the derefs that an id stands for, if it is decorated NonUniform.
+    fn mark_non_uniform(&mut self, id: u32, kind: Val) {
+        let derefs = match kind {
+            Val::Ptr(def) | Val::Handle(def) => [Some(def), None],
+            Val::SampledImage(image, sampler) => [Some(image), Some(sampler)],
+            Val::Texel(texel) => [Some(self.texels[texel as usize][0]), None],
+            Val::Def(_) | Val::Tree { .. } | Val::Mem(_) => return,
+        };
+        if self.r.has_deco(id, Decoration::NonUniform) {
+            for deref in derefs.into_iter().flatten() {
+                self.mark(deref, DerefInfo::NON_UNIFORM);
+            }
+        }
     }
 
     /// Gives an id the scalar or vector of its type.

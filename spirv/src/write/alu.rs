@@ -169,6 +169,9 @@ impl Emit<'_, '_> {
     ) -> Result<(), Error> {
         let id = self.id_of(instr.def());
         let type_id = self.w.value_type(ty);
+        if let Some(mode) = form.rounding {
+            self.decorate_rounding(instr, id, mode)?;
+        }
         let Some(member) = form.member else {
             self.write_form(form, type_id, id, operands)?;
             self.decorate_flags(instr, id, form);

@@ -52,6 +52,8 @@ pub(super) struct Emit<'w, 'm> {
     pub pointers: FxHashMap<Def, u32>,
     /// Ids of pointers that phis named before they were written.
     pub early_pointers: FxHashMap<Def, u32>,
+    /// Ids that are decorated NonUniform.
+    pub non_uniform: FxHashSet<u32>,
     /// Values that are pointers, derefs apart.
     pub pointer_values: FxHashMap<Def, PointerType>,
 }
@@ -89,6 +91,7 @@ impl<'w, 'm> Emit<'w, 'm> {
             early_casts: FxHashMap::default(),
             pointers: FxHashMap::default(),
             early_pointers: FxHashMap::default(),
+            non_uniform: FxHashSet::default(),
             pointer_values,
         }
     }

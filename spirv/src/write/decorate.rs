@@ -1,8 +1,11 @@
 //! Decorations of instructions: what arithmetic may or may not be made of.
 
 use super::code::Emit;
+use crate::error::Error;
 use crate::fast_math::mask_of;
-use deburr_ir_core::{AluProps, BaseType, Flags, Instr, SpirvForm};
+use deburr_ir_core::{
+    AluProps, BaseType, Def, Flags, Function, Index, Instr, InstrView, Intrinsic, SpirvForm, User,
+};
 
 /// The licences that an operation has in SPIR-V unless it is decorated NoContraction.
 const CONTRACTED: Flags = Flags::CONTRACT.union(Flags::REASSOC).union(Flags::TRANSFORM);
@@ -85,9 +88,40 @@ impl Emit<'_, '_> {
         }
     }
 
+    /// Decorates a conversion with its rounding mode. Shaders may store what is so converted, and nothing else.
+    pub(super) fn decorate_rounding(
+        &mut self,
+        instr: Instr,
+        id: u32,
+        mode: &str,
+    ) -> Result<(), Error> {
+        if !self.f.uses_at(instr.def()).all(|(user, n)| is_stored(self.f, user, n)) {
+            let message = "a conversion with a rounding mode of its own whose result is not stored";
+            return Err(Error::unsupported(message));
+        }
+        let mode = mode.parse::<spirv::FPRoundingMode>();
+        let mode = mode.map_err(|()| Error::unsupported("an unknown rounding mode"))?;
+        self.w.decorate(id, spirv::Decoration::FPRoundingMode, &[mode as u32]);
+        Ok(())
+    }
+
     pub(super) fn decorate_relaxed(&mut self, instr: Instr, id: u32) {
         if self.f.flags(instr).contains(Flags::RELAXED) {
             self.w.decorate(id, spirv::Decoration::RelaxedPrecision, &[]);
         }
     }
+}
+
+/// Whether source `n` of the user is a value that it stores whole.
+fn is_stored(f: &Function, user: User, n: usize) -> bool {
+    let User::Instr(store) = user else { return false };
+    let InstrView::Intrinsic(Intrinsic::STORE_DEREF, _) = f.view(store) else { return false };
+    let all = (1u32 << f.comps(f.src(store, 1))) - 1;
+    n == 1 && f.index(store, Index::WRITE_MASK).is_none_or(|mask| mask & all == all)
+}
+
+/// Whether a conversion has a rounding mode of its own.
+pub(super) fn has_rounding(f: &Function, def: Def) -> bool {
+    let form = f.alu_info(def.instr()).and_then(|info| info.spirv.first());
+    form.is_some_and(|form| form.rounding.is_some())
 }

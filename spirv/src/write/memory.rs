@@ -39,6 +39,11 @@ pub(super) fn form_of(
     })
 }
 
+/// Whether a deref is marked as one that varies between the invocations of a subgroup.
+pub(super) fn is_marked(info: &DerefInfo) -> bool {
+    info.access & DerefInfo::NON_UNIFORM != 0
+}
+
 /// Bit size of the result, or of the first source where there is none.
 fn value_bits(f: &Function, instr: Instr) -> u8 {
     match f.def(instr) {
@@ -100,6 +105,10 @@ impl Emit<'_, '_> {
                     }
                     false => self.pointer(src)?,
                 };
+                // A variable pointer bears the mark itself.
+                if is_marked(&info) && f.deref(f.src(def.instr(), 0).instr()).is_none() {
+                    self.decorate_non_uniform(id, def);
+                }
                 self.pointers.insert(def, id);
                 return Ok(id);
             }
@@ -138,11 +147,36 @@ impl Emit<'_, '_> {
             op = Op::InBoundsAccessChain;
         }
         self.code.op(op, &words);
-        if info.access & DerefInfo::NON_UNIFORM != 0 {
-            self.w.decorate(id, spirv::Decoration::NonUniform, &[]);
-        }
+        self.decorate_non_uniform(id, def);
         self.pointers.insert(def, id);
         Ok(id)
+    }
+
+    /// Decorates what is made of a deref, if the pointer varies in a way that the hardware has to be told of.
+    pub(super) fn decorate_non_uniform(&mut self, id: u32, deref: Def) {
+        if self.is_non_uniform(deref) && self.non_uniform.insert(id) {
+            self.w.decorate(id, spirv::Decoration::NonUniform, &[]);
+        }
+    }
+
+    /// Whether the deref or one that it was made of is marked: a part of what varies does too.
+    pub(super) fn is_non_uniform(&self, deref: Def) -> bool {
+        let f = self.f;
+        let mut at = deref.instr();
+        while let Some(info) = f.deref(at) {
+            if is_marked(info) {
+                return true;
+            }
+            match info.kind {
+                DerefKind::Var(_) => break,
+                DerefKind::Array
+                | DerefKind::Struct(_)
+                | DerefKind::PtrAsArray
+                | DerefKind::Wildcard
+                | DerefKind::Cast => at = f.src(at, 0).instr(),
+            }
+        }
+        false
     }
 
     /// Storage class by the root of the deref: its variable's type knows old-style buffers.
@@ -186,9 +220,7 @@ impl Emit<'_, '_> {
         let type_id = self.w.ir_type(info.ty)?;
         let id = self.w.id();
         self.code.op(Op::Load, &[type_id, id, pointer]);
-        if info.access & DerefInfo::NON_UNIFORM != 0 {
-            self.w.decorate(id, spirv::Decoration::NonUniform, &[]);
-        }
+        self.decorate_non_uniform(id, def);
         self.handles.insert(def, id);
         Ok(id)
     }
@@ -446,6 +478,7 @@ impl Emit<'_, '_> {
         let sample = self.operand(f.src(instr, 2), Swizzle::splat(0), 1, Class::Uint)?;
         let id = self.w.id();
         self.code.op(Op::ImageTexelPointer, &[pointer_type, id, pointer, coord, sample]);
+        self.decorate_non_uniform(id, image);
         Ok(id)
     }
 

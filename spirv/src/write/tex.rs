@@ -188,6 +188,7 @@ impl Emit<'_, '_> {
             let type_id = self.w.ir_type(image)?;
             let id = self.w.id();
             self.code.op(Op::Image, &[type_id, id, handle]);
+            self.decorate_non_uniform(id, texture);
             return Ok(id);
         }
         if !samples {
@@ -196,19 +197,13 @@ impl Emit<'_, '_> {
         let Some(sampler) = source(TexSrc::SamplerDeref) else {
             return Err(Error::invalid("a sample without a sampler"));
         };
-        let sampler_deref = sampler;
-        let sampler = self.handle(sampler)?;
+        let sampler_handle = self.handle(sampler)?;
         let image_type = self.w.ir_type(ty)?;
         let type_id = self.w.sampled_image_type(image_type);
         let id = self.w.id();
-        self.code.op(Op::SampledImage, &[type_id, id, handle, sampler]);
-        let non_uniform = |d: Def| {
-            f.deref(d.instr())
-                .is_some_and(|i| i.access & deburr_ir_core::DerefInfo::NON_UNIFORM != 0)
-        };
-        if non_uniform(texture) || non_uniform(sampler_deref) {
-            self.w.decorate(id, spirv::Decoration::NonUniform, &[]);
-        }
+        self.code.op(Op::SampledImage, &[type_id, id, handle, sampler_handle]);
+        let varies = [texture, sampler].into_iter().find(|d| self.is_non_uniform(*d));
+        self.decorate_non_uniform(id, varies.unwrap_or(texture));
         Ok(id)
     }
 }

@@ -4,7 +4,7 @@
 use rspirv::grammar::{GLSL_STD_450_INSTRUCTION_TABLE, INSTRUCTION_TABLE, OperandKind};
 use rspirv::spirv::{
     AddressingModel, BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel,
-    GroupOperation, ImageFormat, MemoryModel, StorageClass,
+    FPRoundingMode, GroupOperation, ImageFormat, MemoryModel, StorageClass,
 };
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -167,6 +167,7 @@ fn enumerant(name: &str) -> u32 {
         .or_else(|| of(&format!("Dim{name}"), |v: Dim| v as u32))
         .or_else(|| of(name, |v: ImageFormat| v as u32))
         .or_else(|| of(name, |v: GroupOperation| v as u32))
+        .or_else(|| of(name, |v: FPRoundingMode| v as u32))
         .or_else(glsl)
         .unwrap_or_else(|| panic!("no enumerant {name}"))
 }

@@ -1,8 +1,8 @@
 //! Float arithmetic and its decorations.
 
 use super::asm::{assemble, compute};
-use super::check;
-use deburr_spirv::{ReadOptions, WriteOptions, read, write};
+use super::{check, written};
+use deburr_spirv::{ErrorKind, ReadOptions, WriteOptions, read, write};
 use expect_test::expect;
 use rspirv::binary::Disassemble;
 
@@ -124,5 +124,66 @@ fn compares_gain_no_promises_from_the_default() {
             compare_decorations(FLOAT_CONTROLS, mask, op),
             "FPFastMathMode NSZ|AllowRecip|AllowContract|AllowReassoc|AllowTransform"
         );
+    }
+}
+
+/// Two conversions of one float that are stored, with a rounding mode each.
+fn stored_conversions(first: &str, second: &str) -> String {
+    compute(
+        "OpCapability StorageBuffer16BitAccess",
+        &format!(
+            r"
+            OpDecorate %block Block
+            OpMemberDecorate %block 0 Offset 0
+            OpMemberDecorate %block 1 Offset 4
+            OpMemberDecorate %pair 0 Offset 0
+            OpMemberDecorate %pair 1 Offset 2
+            OpDecorate %buf DescriptorSet 0
+            OpDecorate %buf Binding 0
+            OpDecorate %a FPRoundingMode {first}
+            OpDecorate %b FPRoundingMode {second}"
+        ),
+        r"
+        %f16 = OpTypeFloat 16
+        %pair = OpTypeStruct %f16 %f16
+        %block = OpTypeStruct %f32 %pair
+        %ptr_block = OpTypePointer StorageBuffer %block
+        %ptr_f32 = OpTypePointer StorageBuffer %f32
+        %ptr_f16 = OpTypePointer StorageBuffer %f16
+        %buf = OpVariable %ptr_block StorageBuffer
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %p = OpAccessChain %ptr_f32 %buf %n0
+        %q = OpAccessChain %ptr_f16 %buf %n1 %n0
+        %r = OpAccessChain %ptr_f16 %buf %n1 %n1
+        %x = OpLoad %f32 %p
+        %a = OpFConvert %f16 %x
+        %b = OpFConvert %f16 %x
+        OpStore %q %a
+        OpStore %r %b
+        OpReturn
+        OpFunctionEnd",
+    )
+}
+
+/// They are stored one by one: SPIR-V lets a shader make nothing else of such a value.
+#[test]
+fn rounding_modes_of_conversions() {
+    let text = stored_conversions("RTZ", "RTE");
+    let shown = ["FPRounding", "FConvert", "OpStore", "OpCompositeConstruct"];
+    expect![[r#"
+        OpDecorate %17 FPRoundingMode RTZ
+        OpDecorate %18 FPRoundingMode RTE
+        %17 = OpFConvert  %12  %16
+        %18 = OpFConvert  %12  %16
+        OpStore %14 %17
+        OpStore %15 %18
+    "#]]
+    .assert_eq(&written(&text, &shown));
+    for mode in ["RTP", "RTN"] {
+        let error = read(&assemble(&stored_conversions("RTE", mode)), &ReadOptions::default());
+        let error = error.expect_err("shaders have two modes");
+        assert_eq!(error.kind, ErrorKind::Unsupported);
+        assert_eq!(error.message, format!("the rounding mode {mode}"));
     }
 }

@@ -1,7 +1,7 @@
 //! Pointers, and objects that are copied whole.
 
 use super::asm::{assemble, compute};
-use super::{body, check};
+use super::{body, check, written};
 use deburr_spirv::{ErrorKind, WriteOptions};
 use deburr_spirv::{ReadOptions, read, write};
 use expect_test::{Expect, expect};
@@ -368,4 +368,76 @@ fn matrices_of_ray_queries() {
             OpFunctionEnd
         "#]],
     );
+}
+
+/// What is said of the pointer to an object is said of the pointers to its parts, and is not lost by a load of more.
+#[test]
+fn parts_of_what_is_non_uniform_are() {
+    let text = compute(
+        "OpCapability ShaderNonUniform\nOpCapability RuntimeDescriptorArray\n\
+         OpCapability StorageBufferArrayNonUniformIndexing",
+        r"
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0
+        OpMemberDecorate %pair 0 Offset 0
+        OpMemberDecorate %pair 1 Offset 4
+        OpDecorate %bufs DescriptorSet 0
+        OpDecorate %bufs Binding 0
+        OpDecorate %out DescriptorSet 0
+        OpDecorate %out Binding 1
+        OpDecorate %whole NonUniform
+        OpDecorate %first NonUniform
+        OpDecorate %second NonUniform",
+        r"
+        %pair = OpTypeStruct %u32 %f32
+        %block = OpTypeStruct %pair
+        %blocks = OpTypeRuntimeArray %block
+        %ptr_blocks = OpTypePointer StorageBuffer %blocks
+        %ptr_block = OpTypePointer StorageBuffer %block
+        %ptr_pair = OpTypePointer StorageBuffer %pair
+        %ptr_u32 = OpTypePointer StorageBuffer %u32
+        %ptr_f32 = OpTypePointer StorageBuffer %f32
+        %bufs = OpVariable %ptr_blocks StorageBuffer
+        %out = OpVariable %ptr_block StorageBuffer
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %o0 = OpAccessChain %ptr_u32 %out %n0 %n0
+        %o1 = OpAccessChain %ptr_f32 %out %n0 %n1
+        %i = OpLoad %u32 %o0
+        %whole = OpAccessChain %ptr_pair %bufs %i %n0
+        %value = OpLoad %pair %whole
+        %member = OpCompositeExtract %f32 %value 1
+        OpStore %o1 %member
+        %first = OpAccessChain %ptr_u32 %bufs %i %n0 %n0
+        %x = OpLoad %u32 %first
+        %below = OpAccessChain %ptr_f32 %whole %n1
+        %z = OpLoad %f32 %below
+        %second = OpAccessChain %ptr_f32 %bufs %i %n0 %n1
+        %y = OpLoad %f32 %second
+        OpStore %o0 %x
+        OpStore %o1 %y
+        OpStore %o1 %z
+        OpReturn
+        OpFunctionEnd",
+    );
+    expect![[r#"
+        OpCapability ShaderNonUniform
+        OpCapability StorageBufferArrayNonUniformIndexing
+        OpDecorate %18 NonUniform
+        OpDecorate %21 NonUniform
+        OpDecorate %23 NonUniform
+        OpDecorate %25 NonUniform
+        %10 = OpAccessChain  %9  %3 %8 %8
+        %14 = OpAccessChain  %13  %3 %8 %11
+        %15 = OpLoad  %7  %10
+        %18 = OpAccessChain  %17  %2 %15 %8
+        %19 = OpLoad  %16  %18
+        %21 = OpAccessChain  %9  %2 %15 %8 %8
+        %22 = OpLoad  %7  %21
+        %23 = OpAccessChain  %13  %2 %15 %8 %11
+        %24 = OpLoad  %12  %23
+        %25 = OpAccessChain  %13  %2 %15 %8 %11
+        %26 = OpLoad  %12  %25
+    "#]]
+    .assert_eq(&written(&text, &["NonUniform", "OpLoad", "OpAccessChain"]));
 }

@@ -66,7 +66,8 @@ convergent = "subgroup"
 eval = "if c { [1.0, 0.5] } else { b as f16 }"
 dom = "a > 0.0"
 spirv = [{ ext = "Clip", args = "bac", dir = "write", sizes = [32], outside = "mask b", reads_dom = true,
-           exact = "a > 1.0", sign = "u", member = 1, matrix = 0, column = true, comps = [2] }]
+           exact = "a > 1.0", sign = "u", member = 1, matrix = 0, column = true, rounding = "rtz",
+           comps = [2] }]
 doc = """
 Two
   lines."""
@@ -95,6 +96,7 @@ Two
         (form.member, form.matrix, form.column, form.reads_dom),
         (Some(1), Some(0), true, true)
     );
+    assert_eq!(form.rounding, Some("RTZ"));
     assert_eq!(form.exact.as_ref().unwrap().to_string(), "(a > 1.0)");
 }
 

@@ -6,6 +6,8 @@ use super::leaves::{
 use super::{Emit, Kind, Raise, Want};
 use crate::error::Error;
 use crate::write::copy::Access;
+use crate::write::decorate::has_rounding;
+use crate::write::memory::is_marked;
 use deburr_ir_core::{
     Block, Constant, Def, DerefKind, Function, Instr, InstrKind, InstrView, Intrinsic,
     IntrinsicFlags, Module, Swizzle, Type, TypeData,
@@ -117,9 +119,11 @@ impl Raise {
     }
 }
 
-/// The constant index of an array step, or the member of a struct step.
+/// The constant index of an array step, or the member of a struct step. A step that is marked is its object's last:
+/// the mark would be lost above it.
 fn step_index(f: &Function, deref: Def) -> Option<u32> {
-    match f.deref(deref.instr())?.kind {
+    let info = f.deref(deref.instr()).filter(|info| !is_marked(info))?;
+    match info.kind {
         DerefKind::Struct(member) => Some(member),
         DerefKind::Array => f.constant(f.src(deref.instr(), 1)).map(|c| c[0] as u32),
         DerefKind::Var(_) | DerefKind::Wildcard | DerefKind::Cast | DerefKind::PtrAsArray => None,
@@ -144,7 +148,9 @@ fn covers(f: &Function, module: &Module, run: &[Instr], parent: Def, leaves: &Le
             _ => false,
         };
         let mut at = f.src(instr, 0);
-        same && (f.comps(value), f.bits(value)) == (comps, bits)
+        let alone = is_store && has_rounding(f, value);
+        same && !alone
+            && (f.comps(value), f.bits(value)) == (comps, bits)
             && path.iter().rev().all(|&index| {
                 let here = step_index(f, at) == Some(index);
                 if here {
