@@ -719,6 +719,21 @@ impl Function {
         h.kind == InstrKind::Undef && h.payload == Header::DEAD
     }
 
+    /// Gives back the memory that the arenas hold beyond their contents: for a function that was just built, and will be
+    /// changed less than it has grown.
+    pub fn shrink_to_fit(&mut self) {
+        self.instrs.shrink_to_fit();
+        self.uses.shrink_to_fit();
+        self.consts.shrink_to_fit();
+        self.indices.shrink_to_fit();
+        self.derefs.shrink_to_fit();
+        self.texs.shrink_to_fit();
+        self.phi_preds.shrink_to_fit();
+        self.blocks.shrink_to_fit();
+        self.nodes.shrink_to_fit();
+        self.lists.shrink_to_fit();
+    }
+
     /// Bytes that the function's arena takes, in use or not.
     pub fn arena_bytes(&self) -> usize {
         size_of::<Header>() * self.instrs.capacity()

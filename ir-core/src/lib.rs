@@ -19,6 +19,7 @@ mod equal;
 pub mod fold;
 mod func;
 mod instr;
+mod intern;
 mod intrinsic;
 mod metadata;
 mod module;

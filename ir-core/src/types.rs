@@ -1,9 +1,8 @@
 //! Types: for variables, derefs and memory only. Values have none.
 
 use crate::entity::{SpecConst, Type};
+use crate::intern::Interner;
 use bitflags::bitflags;
-use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
 
 bitflags! {
     /// Memory that a variable lives in or a deref may point to.
@@ -263,13 +262,13 @@ pub enum TypeData {
 /// The types of a module, interned: equal data gives the same [`Type`].
 #[derive(Clone, Debug, Default)]
 pub struct TypeTable {
-    set: IndexSet<(TypeData, u32), FxBuildHasher>,
+    set: Interner<(TypeData, u32)>,
     forward: u32,
 }
 
 impl PartialEq for TypeTable {
     fn eq(&self, other: &Self) -> bool {
-        self.set.iter().eq(other.set.iter())
+        self.set.values() == other.set.values()
     }
 }
 
@@ -277,14 +276,14 @@ impl std::ops::Index<Type> for TypeTable {
     type Output = TypeData;
 
     fn index(&self, ty: Type) -> &TypeData {
-        &self.set[ty.index()].0
+        &self.set.values()[ty.index()].0
     }
 }
 
 impl TypeTable {
     /// The type of this data.
     pub fn intern(&mut self, data: TypeData) -> Type {
-        Type(self.set.insert_full((data, 0)).0 as u32)
+        Type(self.set.insert((data, 0)))
     }
 
     /// Appends a type, distinct from one of the same data that is in the table.
@@ -294,13 +293,13 @@ impl TypeTable {
             self.forward += 1;
             entry.1 = self.forward;
         }
-        Type(self.set.insert_full(entry).0 as u32)
+        Type(self.set.insert(entry))
     }
 
     /// Removes the names of structs and members. Types that only names told apart stay distinct.
     pub(crate) fn strip_names(&mut self) {
         let mut stripped = TypeTable { forward: self.forward, ..TypeTable::default() };
-        for (mut data, nominal) in std::mem::take(&mut self.set) {
+        for (mut data, nominal) in std::mem::take(&mut self.set).into_values() {
             if let TypeData::Struct(s) = &mut data {
                 s.name.clear();
                 s.members.iter_mut().for_each(|m| m.name.clear());
@@ -321,42 +320,40 @@ impl TypeTable {
     pub fn forward_pointer(&mut self, modes: Modes, stride: u32) -> Type {
         self.forward += 1;
         let data = TypeData::Pointer { modes, pointee: None, stride };
-        Type(self.set.insert_full((data, self.forward)).0 as u32)
+        Type(self.set.insert((data, self.forward)))
     }
 
     /// Closes a forward declaration.
     pub fn resolve_pointer(&mut self, pointer: Type, to: Type) {
-        let Some((mut data, nominal)) = self.set.get_index(pointer.index()).cloned() else {
+        let Some((mut data, nominal)) = self.set.values().get(pointer.index()).cloned() else {
             return;
         };
         if let TypeData::Pointer { pointee, .. } = &mut data {
             *pointee = Some(to);
-            let last = self.set.insert_full((data, nominal)).0;
-            self.set.swap_remove_index(pointer.index());
-            debug_assert_eq!(last, self.set.len(), "the replacement moved into the freed slot");
+            self.set.replace(pointer.0, (data, nominal));
         }
     }
 
     /// Whether the type is a pointer made by [`TypeTable::forward_pointer`], distinct from its like.
     pub fn is_forward(&self, ty: Type) -> bool {
-        self.set.get_index(ty.index()).is_some_and(|(data, nominal)| {
+        self.set.values().get(ty.index()).is_some_and(|(data, nominal)| {
             *nominal != 0 && matches!(data, TypeData::Pointer { .. })
         })
     }
 
     /// Number of types.
     pub fn len(&self) -> usize {
-        self.set.len()
+        self.set.values().len()
     }
 
     /// Whether there are no types.
     pub fn is_empty(&self) -> bool {
-        self.set.is_empty()
+        self.set.values().is_empty()
     }
 
     /// All types in order of appearance.
     pub fn iter(&self) -> impl Iterator<Item = (Type, &TypeData)> {
-        self.set.iter().enumerate().map(|(i, (data, _))| (Type(i as u32), data))
+        self.set.values().iter().enumerate().map(|(i, (data, _))| (Type(i as u32), data))
     }
 
     /// The type `void`.

@@ -373,3 +373,28 @@ impl f {
     assert!(!element.modes.must_be(Modes::SHARED) && !element.modes.may_be(Modes::PRIVATE));
     assert!(element.modes.must_be(Modes::SSBO | Modes::SHARED));
 }
+
+/// F31, on the modules that are here in binary and on random ones; the line A 8 measures it on the package corpora.
+#[test]
+fn bytes_an_instruction_are_bounded() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let binaries = files.filter(|path| path.extension().is_some_and(|e| e == "spv"));
+    let words = |path| -> Vec<u32> {
+        let bytes = std::fs::read(path).unwrap();
+        bytes.chunks_exact(4).map(|c| u32::from_le_bytes(c.try_into().unwrap())).collect()
+    };
+    let read = |words: Vec<u32>| deburr_spirv::read(&words, &Default::default()).unwrap();
+    let random =
+        (0..20).map(|seed| parse(&program(seed, &Programs::default()).to_string()).unwrap());
+    let (mut bytes, mut instrs, mut modules) = (0, 0, 0);
+    for module in binaries.map(words).map(read).chain(random) {
+        for f in module.functions.iter().filter(|f| f.has_body()) {
+            bytes += f.arena_bytes();
+            instrs += f.instr_count();
+        }
+        modules += 1;
+    }
+    assert!(modules >= 25, "{modules} modules");
+    assert!(bytes <= 96 * instrs, "{} bytes an instruction", bytes as f64 / instrs as f64);
+}

@@ -488,6 +488,7 @@ impl<'s> Parser<'s> {
         self.labels.locals.clear();
         self.body(module, &mut function)?;
         self.labels.locals.clear();
+        function.shrink_to_fit();
         module[func] = function;
         Ok(())
     }

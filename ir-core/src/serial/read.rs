@@ -457,6 +457,7 @@ impl<'b> Reader<'b> {
         if f.has_body {
             self.body(&mut f)?;
         }
+        f.shrink_to_fit();
         Ok(f)
     }
 

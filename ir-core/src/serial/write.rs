@@ -5,32 +5,31 @@ use crate::cf::NodeKind;
 use crate::entity::{Block, CfList, Def, Instr, Node};
 use crate::func::{Function, Param};
 use crate::instr::{DerefInfo, DerefKind, InstrView, Shape, TexInfo};
+use crate::intern::Interner;
 use crate::module::{
     Constant, ExecutionMode, ModeArg, Module, SpecArg, SpecConstant, SpecValue, Variable,
 };
 use crate::op::AluInfo;
 use crate::types::{ArrayLen, Decoration, ImageType, Member, TypeData};
-use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
 
 /// Bytes so far and the strings that they name.
 struct Writer<'m> {
     out: Vec<u8>,
-    strings: IndexSet<&'m str, FxBuildHasher>,
+    strings: Interner<&'m str>,
     strip: bool,
 }
 
 pub(super) fn module(module: &Module, options: &SerializeOptions) -> Vec<u8> {
     let mut w =
-        Writer { out: Vec::new(), strings: IndexSet::default(), strip: options.strip_names };
+        Writer { out: Vec::new(), strings: Interner::default(), strip: options.strip_names };
     w.declarations(module);
     for f in &module.functions {
         w.function(f);
     }
-    let mut file = Writer { out: MAGIC.to_vec(), strings: IndexSet::default(), strip: false };
+    let mut file = Writer { out: MAGIC.to_vec(), strings: Interner::default(), strip: false };
     file.number(VERSION);
-    file.count(w.strings.len());
-    for string in &w.strings {
+    file.count(w.strings.values().len());
+    for string in w.strings.values() {
         file.count(string.len());
         file.out.extend_from_slice(string.as_bytes());
     }
@@ -63,8 +62,8 @@ impl<'m> Writer<'m> {
     }
 
     fn string(&mut self, s: &'m str) {
-        let (n, _) = self.strings.insert_full(s);
-        self.count(n);
+        let n = self.strings.insert(s);
+        self.number(n.into());
     }
 
     fn name(&mut self, s: &'m str) {

@@ -101,10 +101,11 @@ pub fn read(words: &[u32], options: &ReadOptions) -> Result<Module, Error> {
     for &(index, env) in &instances {
         let raw = reader.functions[index as usize].clone();
         let signature = function::signature(&mut reader, &raw)?;
-        let f = match signature.has_body() {
+        let mut f = match signature.has_body() {
             true => function::translate(&mut reader, &raw, signature, env, &funcs)?,
             false => signature,
         };
+        f.shrink_to_fit();
         reader.m.add_function(f);
     }
     let mut entered = Vec::new();

@@ -6,7 +6,7 @@ use super::clone::{cargo, fresh_clone};
 use super::corpus::{Deburr, SOURCES, modules, words};
 use super::{Args, Outcome, Verdict};
 use deburr_fuzz::{Options, program};
-use deburr_ir_core::Module;
+use deburr_ir_core::{Function, Module};
 use deburr_spirv::{ReadOptions, read};
 use std::path::Path;
 
@@ -72,7 +72,9 @@ fn bytes(args: &Args, list: &mut Vec<String>) -> Result<f64, String> {
     }
     let mut random = Size::default();
     for n in 0..args.count(1000) {
-        random.add(size(&program(args.seed.wrapping_add(n), &Options::default())));
+        let mut module = program(args.seed.wrapping_add(n), &Options::default());
+        module.functions.iter_mut().for_each(Function::shrink_to_fit);
+        random.add(size(&module));
     }
     sources.push(("random programs".into(), random));
     total.add(random);
