@@ -8,7 +8,7 @@ use super::types::{Class, ValueType};
 use crate::error::Error;
 use deburr_ir_core::{
     Def, DerefInfo, DerefKind, FormDir, Function, Index, Instr, InstrKind, Intrinsic,
-    IntrinsicForm, Module, SpirvForm, Swizzle, Type, index::memory_semantics,
+    IntrinsicForm, Module, SpirvForm, Type, index::memory_semantics,
 };
 use spirv::{MemorySemantics, Op};
 
@@ -262,6 +262,13 @@ impl Emit<'_, '_> {
             }
             Intrinsic::DEREF_BUFFER_ARRAY_LENGTH => self.array_length(instr),
             Intrinsic::RQ_LOAD if self.ray_column(instr)? => Ok(()),
+            Intrinsic::IMAGE_DEREF_LOAD | Intrinsic::IMAGE_DEREF_STORE => {
+                self.image_access(instr, op)
+            }
+            // A vector that holds the residency code too.
+            Intrinsic::IMAGE_DEREF_SPARSE_LOAD => {
+                Err(Error::unsupported("a sparse read of an image"))
+            }
             _ => self.intrinsic_form(instr),
         }
     }
@@ -459,27 +466,6 @@ impl Emit<'_, '_> {
             .and_then(|n| SCOPES.get(n))
             .unwrap_or(&spirv::Scope::Invocation);
         self.w.u32_const(*scope as u32)
-    }
-
-    fn texel_pointer(&mut self, instr: Instr) -> Result<u32, Error> {
-        let f = self.f;
-        let image = f.src(instr, 0);
-        let texel = f.deref(image.instr()).and_then(|d| match &self.w.module.types[d.ty] {
-            deburr_ir_core::TypeData::Image(image) => Some(image.sampled_type),
-            _ => None,
-        });
-        let Some(texel) = texel else {
-            return Err(Error::invalid("an image operation on no image"));
-        };
-        let texel = self.w.ir_type(texel)?;
-        let pointer_type = self.w.pointer_type(spirv::StorageClass::Image, texel);
-        let pointer = self.pointer(image)?;
-        let coord = self.wanted_src(instr, 1)?;
-        let sample = self.operand(f.src(instr, 2), Swizzle::splat(0), 1, Class::Uint)?;
-        let id = self.w.id();
-        self.code.op(Op::ImageTexelPointer, &[pointer_type, id, pointer, coord, sample]);
-        self.decorate_non_uniform(id, image);
-        Ok(id)
     }
 
     /// Operands outside the domain of a division: any value is right there, so the divisor becomes 1.

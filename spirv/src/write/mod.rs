@@ -11,6 +11,7 @@ mod code;
 mod copy;
 mod decorate;
 mod flow;
+mod image;
 mod infer;
 mod labels;
 mod memory;

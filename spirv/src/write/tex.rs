@@ -4,7 +4,7 @@ use super::code::Emit;
 use super::infer::{Want, tex_want};
 use super::types::Class;
 use crate::error::Error;
-use deburr_ir_core::{Def, Flags, Instr, Swizzle, TexInfo, TexOp, TexSrc, TypeData, index::access};
+use deburr_ir_core::{Def, Flags, Instr, Swizzle, TexInfo, TexOp, TexSrc, TypeData};
 use spirv::{ImageOperands, Op};
 
 /// The operands of a texture instruction, by kind.
@@ -155,11 +155,9 @@ impl Emit<'_, '_> {
         words: &mut Vec<u32>,
     ) {
         let mut mask = operands.iter().fold(ImageOperands::NONE, |m, (bit, _)| m | *bit);
-        mask.set(ImageOperands::NON_PRIVATE_TEXEL, info.access & access::NON_PRIVATE != 0);
-        mask.set(ImageOperands::VOLATILE_TEXEL, info.access & access::VOLATILE != 0);
-        mask.set(ImageOperands::SIGN_EXTEND, info.access & access::SIGN_EXTEND != 0);
-        mask.set(ImageOperands::ZERO_EXTEND, info.access & access::ZERO_EXTEND != 0);
-        mask.set(ImageOperands::NONTEMPORAL, info.access & access::NON_TEMPORAL != 0);
+        // Texels that are not written need not be made visible.
+        let visible = ImageOperands::MAKE_TEXEL_AVAILABLE | ImageOperands::MAKE_TEXEL_VISIBLE;
+        mask |= self.texel_access(info.access) - visible;
         if !mask.is_empty() {
             words.push(mask.bits());
             words.extend(operands.into_iter().flat_map(|(_, ids)| ids));

@@ -1,0 +1,95 @@
+//! Storage images.
+
+use super::asm::compute;
+use super::written;
+use expect_test::expect;
+
+/// A compute module with an image `%im` of this kind (`OpTypeImage`'s operands behind the dimension).
+fn with_image(capabilities: &str, decorations: &str, kind: &str, code: &str) -> String {
+    compute(
+        capabilities,
+        &format!(
+            r"
+            {decorations}
+            OpDecorate %im DescriptorSet 0
+            OpDecorate %im Binding 0"
+        ),
+        &format!(
+            r"
+            %u32x2 = OpTypeVector %u32 2
+            %u32x4 = OpTypeVector %u32 4
+            %image = OpTypeImage %u32 2D {kind}
+            %ptr = OpTypePointer UniformConstant %image
+            %im = OpVariable %ptr UniformConstant
+            %at = OpConstantComposite %u32x2 %n1 %n2
+            %main = OpFunction %void None %fn
+            %start = OpLabel
+            %handle = OpLoad %image %im
+            {code}
+            OpReturn
+            OpFunctionEnd"
+        ),
+    )
+}
+
+#[test]
+fn samples_of_a_storage_image() {
+    let text = with_image(
+        "OpCapability StorageImageMultisample",
+        "",
+        "0 0 1 2 R32ui",
+        r"
+        %texel = OpImageRead %u32x4 %handle %at 64 %n2
+        OpImageWrite %handle %at %texel 64 %n1",
+    );
+    expect![[r#"
+        %10 = OpConstant  %6  1
+        %11 = OpConstant  %6  2
+        %14 = OpImageRead  %13  %8 %12 Sample %11
+        OpImageWrite %8 %12 %14 Sample %10
+    "#]]
+    .assert_eq(&written(&text, &["OpImage", "OpConstant "]));
+}
+
+/// Signedness, and in the Vulkan memory model scopes and the like: MakeTexelVisible or MakeTexelAvailable,
+/// NonPrivateTexel, VolatileTexel, SignExtend or ZeroExtend.
+#[test]
+fn what_an_access_to_a_texel_says_of_itself() {
+    let text = with_image(
+        "OpCapability VulkanMemoryModel",
+        "",
+        "0 0 0 2 R32ui",
+        r"
+        %texel = OpImageRead %u32x4 %handle %at 7680 %n2
+        OpImageWrite %handle %at %texel 9472 %n2
+        %plain = OpImageRead %u32x4 %handle %at
+        OpImageWrite %handle %at %plain",
+    );
+    let text = text.replace("Logical GLSL450", "Logical Vulkan");
+    expect![[r#"
+        %10 = OpConstant  %6  1
+        %11 = OpConstant  %6  2
+        %14 = OpImageRead  %13  %8 %12 MakeTexelVisible|NonPrivateTexel|VolatileTexel|SignExtend %11
+        OpImageWrite %8 %12 %14 MakeTexelAvailable|NonPrivateTexel|ZeroExtend %11
+        %15 = OpImageRead  %13  %8 %12
+        OpImageWrite %8 %12 %15
+    "#]]
+    .assert_eq(&written(&text, &["OpImage", "OpConstant "]));
+}
+
+/// Without that model the variable says whether accesses are volatile.
+#[test]
+fn a_volatile_image() {
+    let text = with_image(
+        "",
+        "OpDecorate %im Volatile",
+        "0 0 0 2 R32ui",
+        "%texel = OpImageRead %u32x4 %handle %at\nOpImageWrite %handle %at %texel",
+    );
+    expect![[r#"
+        OpDecorate %2 Volatile
+        %14 = OpImageRead  %13  %8 %12
+        OpImageWrite %8 %12 %14
+    "#]]
+    .assert_eq(&written(&text, &["OpImage", "Volatile"]));
+}
