@@ -196,6 +196,7 @@ impl Emit<'_, '_> {
         if form.ext {
             key[1] = self.w.instructions.glsl(form.name).unwrap_or(0) | 1 << 31;
         }
+        key.push(self.f.flags(instr).bits().into());
         key.extend_from_slice(operands);
         let pair = match self.known_pair(&key) {
             Some(pair) => pair,

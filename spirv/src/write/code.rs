@@ -17,10 +17,13 @@ use spirv::Op;
 /// A value seen through a swizzle, as a class: written once in each scope.
 pub(super) type Variant = (Def, Swizzle, u8, Class);
 
+/// An aggregate: the id of its type, and its leaves. Types of other nesting may have the same leaves.
+pub(super) type Whole = (u32, Vec<Def>);
+
 /// What is forgotten at the end of the list that it was written in.
 enum Logged {
     Variant(Variant),
-    Whole(Vec<Def>),
+    Whole(Whole),
     Pair(Vec<u32>),
 }
 
@@ -40,8 +43,8 @@ pub(super) struct Emit<'w, 'm> {
     classes: Vec<Class>,
     ids: FxHashMap<Def, u32>,
     variants: FxHashMap<Variant, u32>,
-    wholes: FxHashMap<Vec<Def>, u32>,
-    /// Structs that instructions returned, by the instruction's words without its result.
+    wholes: FxHashMap<Whole, u32>,
+    /// Structs that instructions returned, by the instruction's words without its result, and its flags.
     pairs: FxHashMap<Vec<u32>, u32>,
     log: Vec<Logged>,
     pub raise: Raise,
@@ -104,23 +107,23 @@ impl<'w, 'm> Emit<'w, 'm> {
         for logged in self.log.drain(mark..) {
             match logged {
                 Logged::Variant(variant) => self.variants.remove(&variant),
-                Logged::Whole(values) => self.wholes.remove(&values),
+                Logged::Whole(whole) => self.wholes.remove(&whole),
                 Logged::Pair(words) => self.pairs.remove(&words),
             };
         }
     }
 
     /// The aggregate of these values, if it was written in this scope.
-    pub fn known_whole(&self, values: &[Def]) -> Option<u32> {
-        self.wholes.get(values).copied()
+    pub fn known_whole(&self, whole: &Whole) -> Option<u32> {
+        self.wholes.get(whole).copied()
     }
 
-    pub fn remember_whole(&mut self, values: &[Def], id: u32) {
-        self.wholes.insert(values.to_vec(), id);
-        self.log.push(Logged::Whole(values.to_vec()));
+    pub fn remember_whole(&mut self, whole: Whole, id: u32) {
+        self.wholes.insert(whole.clone(), id);
+        self.log.push(Logged::Whole(whole));
     }
 
-    /// The struct that an instruction of these words gave in this scope.
+    /// The struct that an instruction of these words and flags gave in this scope.
     pub fn known_pair(&self, words: &[u32]) -> Option<u32> {
         self.pairs.get(words).copied()
     }

@@ -187,3 +187,63 @@ fn rounding_modes_of_conversions() {
         assert_eq!(error.message, format!("the rounding mode {mode}"));
     }
 }
+
+/// Instructions that are one but for a decoration stay two, also where the IR has them in parts.
+#[test]
+fn parts_of_instructions_with_other_flags() {
+    let text = compute(
+        "",
+        r"
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0
+        OpMemberDecorate %block 0 ColMajor
+        OpMemberDecorate %block 0 MatrixStride 8
+        OpMemberDecorate %block 1 Offset 16
+        OpMemberDecorate %block 2 Offset 24
+        OpDecorate %buf DescriptorSet 0
+        OpDecorate %buf Binding 0
+        OpDecorate %n NoContraction
+        OpDecorate %fb RelaxedPrecision",
+        r"
+        %vec2 = OpTypeVector %f32 2
+        %mat2 = OpTypeMatrix %vec2 2
+        %pair = OpTypeStruct %f32 %f32
+        %block = OpTypeStruct %mat2 %vec2 %f32
+        %ptr_block = OpTypePointer StorageBuffer %block
+        %ptr_mat = OpTypePointer StorageBuffer %mat2
+        %ptr_vec2 = OpTypePointer StorageBuffer %vec2
+        %ptr_f32 = OpTypePointer StorageBuffer %f32
+        %buf = OpVariable %ptr_block StorageBuffer
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %p = OpAccessChain %ptr_mat %buf %n0
+        %q = OpAccessChain %ptr_vec2 %buf %n1
+        %r = OpAccessChain %ptr_f32 %buf %n2
+        %v = OpLoad %vec2 %q
+        %x = OpLoad %f32 %r
+        %m = OpOuterProduct %mat2 %v %v
+        %n = OpOuterProduct %mat2 %v %v
+        OpStore %p %m
+        OpStore %p %n
+        %fa = OpExtInst %pair %glsl ModfStruct %x
+        %fb = OpExtInst %pair %glsl ModfStruct %x
+        %a = OpCompositeExtract %f32 %fa 0
+        %b = OpCompositeExtract %f32 %fb 1
+        OpStore %r %a
+        OpStore %r %b
+        OpReturn
+        OpFunctionEnd",
+    );
+    let text =
+        text.replace("OpMemoryModel", "%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel");
+    let shown = ["NoContraction", "Relaxed", "OuterProduct", "ExtInst "];
+    expect![[r#"
+        OpDecorate %22 NoContraction
+        OpDecorate %28 RelaxedPrecision
+        %21 = OpOuterProduct  %10  %19 %19
+        %22 = OpOuterProduct  %10  %19 %19
+        %25 = OpExtInst  %24  %26 ModfStruct %20
+        %28 = OpExtInst  %24  %26 ModfStruct %20
+    "#]]
+    .assert_eq(&written(&text, &shown));
+}

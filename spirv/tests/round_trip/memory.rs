@@ -441,3 +441,60 @@ fn parts_of_what_is_non_uniform_are() {
     "#]]
     .assert_eq(&written(&text, &["NonUniform", "OpLoad", "OpAccessChain"]));
 }
+
+/// A struct of one member has the leaves of its member, and is another value.
+#[test]
+fn a_struct_of_one_matrix_and_the_matrix() {
+    let text = compute(
+        "",
+        r"
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0
+        OpMemberDecorate %block 1 Offset 16
+        OpMemberDecorate %one 0 Offset 0
+        OpMemberDecorate %one 0 ColMajor
+        OpMemberDecorate %one 0 MatrixStride 8
+        OpDecorate %a DescriptorSet 0
+        OpDecorate %a Binding 0",
+        r"
+        %vec2 = OpTypeVector %f32 2
+        %mat2 = OpTypeMatrix %vec2 2
+        %one = OpTypeStruct %mat2
+        %block = OpTypeStruct %one %vec2
+        %ptr_block = OpTypePointer StorageBuffer %block
+        %ptr_one = OpTypePointer StorageBuffer %one
+        %ptr_vec2 = OpTypePointer StorageBuffer %vec2
+        %a = OpVariable %ptr_block StorageBuffer
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %p = OpAccessChain %ptr_one %a %n0
+        %q = OpAccessChain %ptr_vec2 %a %n1
+        %all = OpLoad %block %a
+        %inner = OpCompositeExtract %one %all 0
+        %m = OpCompositeExtract %mat2 %all 0 0
+        %v = OpCompositeExtract %vec2 %all 1
+        %w = OpMatrixTimesVector %vec2 %m %v
+        OpStore %q %w
+        OpStore %p %inner
+        OpReturn
+        OpFunctionEnd",
+    );
+    check(
+        &text,
+        expect![[r#"
+        %1 = OpFunction  %3  None %4
+        %5 = OpLabel
+        %13 = OpAccessChain  %12  %2 %7
+        %16 = OpAccessChain  %15  %2 %14
+        %18 = OpLoad  %17  %2
+        %19 = OpCompositeExtract  %9  %18 1
+        %21 = OpCompositeExtract  %10  %18 0 0
+        %20 = OpMatrixTimesVector  %9  %21 %19
+        OpStore %16 %20
+        %22 = OpCompositeExtract  %11  %18 0
+        OpStore %13 %22
+        OpReturn
+        OpFunctionEnd
+    "#]],
+    );
+}

@@ -4,7 +4,8 @@ use super::{Emit, Kind, Raise, Want};
 use crate::error::Error;
 use crate::write::types::{Class, ValueType};
 use deburr_ir_core::{
-    AluOp, Block, Def, Function, Index, Instr, InstrView, Intrinsic, Module, SpirvForm, Swizzle,
+    AluOp, Block, Def, Flags, Function, Index, Instr, InstrView, Intrinsic, Module, SpirvForm,
+    Swizzle,
 };
 use rustc_hash::FxHashMap;
 use spirv::Op;
@@ -13,7 +14,7 @@ use std::ops::Range;
 impl Raise {
     /// Columns that one instruction gives.
     pub(super) fn find_columns(&mut self, f: &Function, block: Block) {
-        type Key = (AluOp, Vec<(Def, Swizzle)>);
+        type Key = (AluOp, Flags, Vec<(Def, Swizzle)>);
         let mut open: FxHashMap<Key, Vec<Instr>> = FxHashMap::default();
         let mut order: Vec<Key> = Vec::new();
         for instr in f.instrs(block) {
@@ -23,8 +24,8 @@ impl Raise {
             }
             let srcs = f.srcs(instr);
             let column = f.constant(srcs[srcs.len() - 1].def());
-            let key: Key =
-                (op, srcs[..srcs.len() - 1].iter().map(|s| (s.def(), s.swizzle())).collect());
+            let others = srcs[..srcs.len() - 1].iter().map(|s| (s.def(), s.swizzle()));
+            let key: Key = (op, f.flags(instr), others.collect());
             let columns = open.entry(key.clone()).or_insert_with(|| {
                 order.push(key.clone());
                 Vec::new()
@@ -177,10 +178,11 @@ impl Emit<'_, '_> {
         if let Some(id) = self.whole_id(columns, want)? {
             return Ok(id);
         }
-        if let Some(id) = self.known_whole(columns) {
+        let type_id = self.float_matrix(columns.len(), comps, bits);
+        let key = (type_id, columns.to_vec());
+        if let Some(id) = self.known_whole(&key) {
             return Ok(id);
         }
-        let type_id = self.float_matrix(columns.len(), comps, bits);
         let mut ids = Vec::new();
         for &column in columns {
             ids.push(self.operand(column, Swizzle::IDENTITY, comps, Class::Float)?);
@@ -189,7 +191,7 @@ impl Emit<'_, '_> {
         let mut words = vec![type_id, id];
         words.extend(ids);
         self.code.op(Op::CompositeConstruct, &words);
-        self.remember_whole(columns, id);
+        self.remember_whole(key, id);
         Ok(id)
     }
 

@@ -284,18 +284,19 @@ impl Emit<'_, '_> {
         if path.is_empty() {
             return Ok(Some(whole));
         }
-        if let Some(id) = self.known_whole(values) {
-            return Ok(Some(id));
-        }
         let type_id = match want {
             Want::Type(ty) | Want::Like(ty) => self.w.ir_type(ty)?,
             Want::Matrix(cols, comps, bits) => self.float_matrix(cols, comps, bits),
         };
+        let key = (type_id, values.to_vec());
+        if let Some(id) = self.known_whole(&key) {
+            return Ok(Some(id));
+        }
         let id = self.w.id();
         let mut words = vec![type_id, id, whole];
         words.extend(path);
         self.code.op(Op::CompositeExtract, &words);
-        self.remember_whole(values, id);
+        self.remember_whole(key, id);
         Ok(Some(id))
     }
 }
