@@ -7,6 +7,8 @@ mod floats;
 mod images;
 #[path = "round_trip/memory.rs"]
 mod memory;
+#[path = "round_trip/narrow.rs"]
+mod narrow;
 
 use asm::{HEADER, assemble};
 use deburr_spirv::{Module, ReadOptions, WriteOptions, read, write};

@@ -44,6 +44,7 @@ impl Emit<'_, '_> {
                 info.name
             )));
         };
+        self.check_narrow(instr, form, ty)?;
         if form.matrix.is_some() || form.column {
             return self.matrix_form(instr, form);
         }
@@ -249,6 +250,9 @@ impl Emit<'_, '_> {
     /// A vector of components: a shuffle where they come from at most two vectors in pieces, else a construction of
     /// scalars.
     pub(super) fn vec(&mut self, instr: Instr, ty: ValueType) -> Result<(), Error> {
+        if self.is_storage_only(ty) {
+            return self.narrow_vec(instr, ty);
+        }
         let f = self.f;
         let srcs = f.srcs(instr);
         let mut sources: Vec<Def> = Vec::new();

@@ -15,6 +15,7 @@ mod image;
 mod infer;
 mod labels;
 mod memory;
+mod narrow;
 mod operand;
 mod out;
 mod pointers;

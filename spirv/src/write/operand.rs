@@ -19,6 +19,9 @@ impl Emit<'_, '_> {
         let f = self.f;
         let bits = f.bits(def);
         let ty = ValueType { class, bits, comps };
+        if bits < 32 && self.is_storage_only(ty) {
+            return self.narrow_operand(def, swizzle, ty);
+        }
         match f.view(def.instr()) {
             InstrView::LoadConst(value) => {
                 let picked: Vec<u64> = swizzle.iter(comps).map(|c| value[usize::from(c)]).collect();

@@ -8,9 +8,10 @@ use crate::error::Error;
 use crate::write::copy::Access;
 use crate::write::decorate::has_rounding;
 use crate::write::memory::is_marked;
+use crate::write::narrow::is_storage_only_type;
 use deburr_ir_core::{
     Block, Constant, Def, DerefKind, Function, Instr, InstrKind, InstrView, Intrinsic,
-    IntrinsicFlags, Module, Swizzle, Type, TypeData,
+    IntrinsicFlags, Module, Swizzle, Type, TypeData, User,
 };
 use spirv::Op;
 use std::rc::Rc;
@@ -59,6 +60,52 @@ impl Raise {
         }
         self.flush(f, module, &mut loads, true);
         self.flush(f, module, &mut stores, false);
+    }
+
+    /// Values that the module can only load and store are no parts of aggregates, except where one is copied whole.
+    pub(super) fn leave_narrow_apart(&mut self, f: &Function, module: &Module) {
+        let is_narrow = |kind: &Kind| match *kind {
+            Kind::Load { ty, .. } | Kind::Store { ty, .. } => {
+                let leaves = self.leaves.get(&ty).and_then(Option::as_ref);
+                leaves
+                    .is_some_and(|l| l.iter().any(|(_, leaf)| is_storage_only_type(module, *leaf)))
+            }
+            Kind::Columns | Kind::Product { .. } | Kind::Scale { .. } => false,
+        };
+        let narrow: Vec<bool> = self.groups.iter().map(|g| is_narrow(&g.kind)).collect();
+        if !narrow.contains(&true) {
+            return;
+        }
+        // The load that a store stores all of.
+        let copied: Vec<Option<usize>> = (0..self.groups.len())
+            .map(|n| {
+                let store = &self.groups[n];
+                let Kind::Store { ty, .. } = store.kind else { return None };
+                let &(load, _) = self.of_instr.get(&store.parts.first()?.instr())?;
+                let from = &self.groups[load];
+                let whole = matches!(from.kind, Kind::Load { ty: own, .. } if own == ty);
+                (whole && from.parts == store.parts).then_some(load)
+            })
+            .collect();
+        let only_copied = |load: usize| {
+            self.groups[load].parts.iter().flat_map(|&p| f.uses_at(p)).all(|(user, n)| {
+                let User::Instr(store) = user else { return false };
+                n == 1 && self.of_instr.get(&store).is_some_and(|&(s, _)| copied[s] == Some(load))
+            })
+        };
+        let stays = |n: usize| match self.groups[n].kind {
+            _ if !narrow[n] => true,
+            Kind::Load { .. } => only_copied(n),
+            _ => copied[n].is_some_and(only_copied),
+        };
+        let stay: Vec<bool> = (0..self.groups.len()).map(stays).collect();
+        self.of_instr.clear();
+        self.parents.clear();
+        for (group, stays) in std::mem::take(&mut self.groups).into_iter().zip(stay) {
+            if stays {
+                self.add(group.kind, group.parts, group.instrs);
+            }
+        }
     }
 
     /// Makes groups of a run of loads or stores.

@@ -78,6 +78,9 @@ impl Raise {
         let blocks: Vec<Block> = f.blocks().collect();
         for &block in &blocks {
             raise.find_accesses(f, module, block);
+        }
+        raise.leave_narrow_apart(f, module);
+        for &block in &blocks {
             raise.find_columns(f, block);
             raise.find_ray_columns(f, block);
         }
