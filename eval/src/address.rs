@@ -9,7 +9,7 @@ use deburr_ir_core::{DerefKind, Function, Instr, Module, Type, TypeData, Var};
 pub(crate) enum Step {
     /// The start of a variable.
     Var(Var),
-    /// The same pointer.
+    /// The same pointer; of a wildcard that to the first element.
     Cast,
     /// A member: so many bytes further.
     Member(u64),
@@ -28,6 +28,17 @@ pub(crate) struct Deref {
     /// Bytes of a component behind it.
     pub bytes: u32,
     /// Bytes from component to component.
+    pub stride: u64,
+    /// Whether it names many places at once: only copies take such.
+    pub wild: bool,
+}
+
+/// A wildcard on the way to what a copy names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Each {
+    /// Elements.
+    pub len: u64,
+    /// Bytes from one to the next.
     pub stride: u64,
 }
 
@@ -48,14 +59,47 @@ impl Addresses<'_> {
                     step: Step::Unknown("an access through no deref"),
                     bytes: 4,
                     stride: 4,
+                    wild: false,
                 };
             };
             let bytes = scalar_bytes(self.module, ty) as u64;
             let stride = self.component_stride(instr).unwrap_or(bytes);
             let step = self.step(instr).unwrap_or_else(Step::Unknown);
-            Deref { step, bytes: bytes as u32, stride }
+            let wild = self.chain(instr).any(|i| self.is_wildcard(i));
+            Deref { step, bytes: bytes as u32, stride, wild }
         };
         (0..self.f.instr_capacity()).map(of).collect()
+    }
+
+    /// A deref and those that it is made from, up to a variable or to what is no deref.
+    fn chain(&self, deref: Instr) -> impl Iterator<Item = Instr> {
+        std::iter::successors(Some(deref), |&at| {
+            let parent = self.f.srcs(at).first()?.def().instr();
+            self.f.deref(parent).map(|_| parent)
+        })
+    }
+
+    fn is_wildcard(&self, deref: Instr) -> bool {
+        self.f.deref(deref).is_some_and(|d| d.kind == DerefKind::Wildcard)
+    }
+
+    /// The wildcards on the way to a deref, the innermost first.
+    pub fn wildcards(&self, deref: Instr) -> Result<Vec<Each>, &'static str> {
+        let each = |at: Instr| {
+            let info = self.f.deref(at).ok_or("a wildcard of no deref")?;
+            let outer = self.f.deref(self.f.src(at, 0).instr()).map(|d| d.ty);
+            let outer = outer.ok_or("a wildcard of no deref")?;
+            let Step::Element { stride, .. } = self.element(at, DerefKind::Array, info.ty)? else {
+                return Err("a wildcard of descriptors");
+            };
+            let len = match &self.module.types[outer] {
+                TypeData::Matrix { cols, .. } => (*cols).into(),
+                TypeData::Vector { len, .. } => (*len).into(),
+                _ => self.layouts.array_len(outer),
+            };
+            Ok(Each { len, stride })
+        };
+        self.chain(deref).filter(|&at| self.is_wildcard(at)).map(each).collect()
     }
 
     fn step(&self, instr: Instr) -> Result<Step, &'static str> {
@@ -69,7 +113,7 @@ impl Addresses<'_> {
                 Ok(Step::Member(step.ok_or("a member of no struct")?.offset))
             }
             DerefKind::Array | DerefKind::PtrAsArray => self.element(instr, info.kind, info.ty),
-            DerefKind::Wildcard => Err("wildcard derefs"),
+            DerefKind::Wildcard => Ok(Step::Cast),
         }
     }
 
@@ -114,18 +158,15 @@ impl Addresses<'_> {
                     let parent = self.f.src(at, 0).instr();
                     return self.layouts.matrix_layout(self.f.deref(parent)?.ty, member);
                 }
-                DerefKind::Array => at = self.f.src(at, 0).instr(),
-                DerefKind::Var(_)
-                | DerefKind::Cast
-                | DerefKind::Wildcard
-                | DerefKind::PtrAsArray => return None,
+                DerefKind::Array | DerefKind::Wildcard => at = self.f.src(at, 0).instr(),
+                DerefKind::Var(_) | DerefKind::Cast | DerefKind::PtrAsArray => return None,
             }
         }
     }
 
     /// Bytes between the components of a column of a row-major matrix.
     fn component_stride(&self, deref: Instr) -> Option<u64> {
-        if self.f.deref(deref)?.kind != DerefKind::Array {
+        if !matches!(self.f.deref(deref)?.kind, DerefKind::Array | DerefKind::Wildcard) {
             return None;
         }
         let parent = self.f.src(deref, 0).instr();

@@ -1,7 +1,7 @@
 //! One instruction of one invocation.
 
 use crate::Trap;
-use crate::address::{Step, scalar_bytes};
+use crate::address::{Addresses, Each, Step, scalar_bytes};
 use crate::machine::{Frame, Invocation, Machine, Status};
 use crate::memory::{Object, Pointer, Space, component_shadow};
 use crate::place::meets;
@@ -268,6 +268,9 @@ impl Machine<'_> {
         if f.deref(deref.instr()).is_none() {
             return Err(Trap::Unsupported("an access through no deref".into()));
         }
+        if info.wild {
+            return Err(Trap::Unsupported("an access to every element".into()));
+        }
         self.free_control |= frame.shadow(deref).free & 1 != 0;
         let pointer = Pointer::from_bits(frame.value(self, f, deref)[0]);
         Ok(Access { pointer, bytes: info.bytes as usize, stride: info.stride })
@@ -400,7 +403,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A whole object is copied byte by byte: both sides have the same leaves, but maybe other layouts.
+    /// A whole object is copied leaf by leaf: both sides have the same leaves, but maybe other layouts. Wildcards on both
+    /// sides run through their elements together. All is loaded before anything is stored.
     fn copy(
         &mut self,
         frame: &Frame,
@@ -413,8 +417,20 @@ impl Machine<'_> {
         let (Some(to_ty), Some(from_ty)) = (ty(to), ty(from)) else {
             return Err(Trap::Unsupported("a copy through no deref".into()));
         };
+        let unsupported = |what: &str| Trap::Unsupported(what.into());
+        let addresses = Addresses { module: self.module, layouts: &self.layouts, f };
+        let each = |d: Def| addresses.wildcards(d.instr()).map_err(unsupported);
+        let (to_each, from_each) = (each(to)?, each(from)?);
+        let lens = |list: &[Each]| list.iter().map(|e| e.len).collect::<Vec<_>>();
+        if lens(&to_each) != lens(&from_each) || to_each.iter().any(|e| e.len == 0) {
+            return Err(unsupported("a copy between wildcards of other lengths"));
+        }
         let at = |m: &Self, d: Def| Pointer::from_bits(frame.value(m, f, d)[0]);
-        let mut work = vec![(at(self, to), to_ty, at(self, from), from_ty)];
+        let mut work = Vec::new();
+        for (to_offset, from_offset) in offsets(&to_each, &from_each)? {
+            let place = |d: Def, offset: u64| at(self, d).add(offset.into());
+            work.push((place(to, to_offset), to_ty, place(from, from_offset), from_ty));
+        }
         let mut loaded = Vec::new();
         while let Some((to, to_ty, from, from_ty)) = work.pop() {
             if let Some((comps, _)) = self.module.types.value_shape(to_ty) {
@@ -496,6 +512,22 @@ impl Machine<'_> {
         frame.set(self, f, instr.def(), &old, result);
         Ok(())
     }
+}
+
+/// Places that a copy may name at once.
+const MAX_PLACES: usize = 1 << 16;
+
+/// Byte offsets of the elements that the wildcards of both sides run through.
+fn offsets(to: &[Each], from: &[Each]) -> Result<Vec<(u64, u64)>, Trap> {
+    let mut out = vec![(0, 0)];
+    for (to, from) in to.iter().zip(from) {
+        if out.len().saturating_mul(to.len as usize) > MAX_PLACES {
+            return Err(Trap::Limit("places of one copy".into()));
+        }
+        let step = |n: u64| move |&(a, b): &(u64, u64)| (a + n * to.stride, b + n * from.stride);
+        out = (0..to.len).flat_map(|n| out.iter().map(step(n)).collect::<Vec<_>>()).collect();
+    }
+    Ok(out)
 }
 
 /// An element behind a pointer.

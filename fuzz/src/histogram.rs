@@ -1,9 +1,10 @@
 //! What random programs were made of, counted, and what they should have been made of but weren't.
 
 use deburr_ir_core::{
-    ALU_INFO, AluOp, DerefKind, Flags, InstrKind, InstrView, Intrinsic, JumpKind, Module, NodeKind,
+    ALU_INFO, AluOp, DerefKind, Flags, Function, InstrKind, InstrView, Intrinsic, JumpKind, Modes,
+    Module, NodeKind, User,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Intrinsics that the programs of [`program`](crate::program) use.
 pub const INTRINSICS: &[Intrinsic] = &[
@@ -37,6 +38,27 @@ pub const INTRINSICS: &[Intrinsic] = &[
 /// Depth to which control flow is claimed to nest.
 const DEPTH: u32 = 4;
 
+/// Kinds of deref.
+const DEREFS: [&str; 8] = [
+    "variable",
+    "member",
+    "element",
+    "wildcard",
+    "neighbour",
+    "neighbour of a local",
+    "cast",
+    "cast of a local",
+];
+
+/// Places that are returned from, and what is used behind a loop or `once` that a return leaves.
+const RETURNS: [&str; 5] = [
+    "out of a loop",
+    "out of loops in each other",
+    "out of a once",
+    "with a value alive behind",
+    "with a pointer alive behind",
+];
+
 /// Counts over programs.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
@@ -54,6 +76,7 @@ pub struct Histogram {
     nodes: BTreeMap<&'static str, u64>,
     nesting: BTreeMap<u32, u64>,
     derefs: BTreeMap<&'static str, u64>,
+    returns: BTreeMap<&'static str, u64>,
     constants_only: u64,
     promises: u64,
     calls: u64,
@@ -103,12 +126,17 @@ impl Histogram {
                     }
                     InstrView::Call(_) => self.calls += 1,
                     InstrView::Deref(deref) => {
+                        let local = deref.modes == Modes::FUNCTION;
+                        let parent = f.srcs(instr).first().map(|s| s.def().instr());
+                        let of_deref = parent.is_some_and(|p| f.deref(p).is_some());
                         let name = match deref.kind {
                             DerefKind::Var(_) => "variable",
                             DerefKind::Struct(_) => "member",
                             DerefKind::Array => "element",
                             DerefKind::Wildcard => "wildcard",
+                            DerefKind::PtrAsArray if local => "neighbour of a local",
                             DerefKind::PtrAsArray => "neighbour",
+                            DerefKind::Cast if local && of_deref => "cast of a local",
                             DerefKind::Cast => "cast",
                         };
                         *self.derefs.entry(name).or_default() += 1;
@@ -120,6 +148,7 @@ impl Histogram {
                     | InstrView::ParallelCopy => {}
                 }
             }
+            self.returns(f);
             let mut lists = vec![(f.body(), 0)];
             while let Some((list, depth)) = lists.pop() {
                 for node in f.list_nodes(list) {
@@ -138,6 +167,49 @@ impl Histogram {
         }
         self.sizes.push(size);
         self.forks.push(forks);
+    }
+
+    /// Counts the returns from within loops and `once`s, and what is alive behind those.
+    fn returns(&mut self, f: &Function) {
+        let mut left = BTreeSet::new();
+        for block in f.blocks() {
+            if f.block_jump(block).is_none_or(|(_, jump)| jump != JumpKind::Return) {
+                continue;
+            }
+            let around = std::iter::successors(f.block_node(block), |&n| f.parent(n));
+            let (mut loops, mut onces) = (0, 0);
+            for node in around {
+                match f.node_kind(node) {
+                    NodeKind::Loop { .. } => loops += 1,
+                    NodeKind::Once { .. } => onces += 1,
+                    NodeKind::Block(_) | NodeKind::If { .. } => continue,
+                }
+                left.insert(node);
+            }
+            let mut count = |name, n: u64| *self.returns.entry(name).or_default() += n;
+            count(RETURNS[0], u64::from(loops == 1));
+            count(RETURNS[1], u64::from(loops > 1));
+            count(RETURNS[2], u64::from(onces > 0));
+        }
+        for node in left {
+            let inside = |block| {
+                let around = std::iter::successors(f.block_node(block), |&n| f.parent(n));
+                around.into_iter().any(|n| n == node)
+            };
+            let blocks = f.child_lists(node).into_iter().flat_map(|l| f.list_blocks(l));
+            let crosses = |def| {
+                f.uses(def).any(|u| match u.user() {
+                    User::Instr(i) => !f.block_of(i).is_some_and(inside),
+                    User::If(node) => !inside(f.block_before(node)),
+                })
+            };
+            for instr in blocks.flat_map(|b| f.instrs(b)) {
+                if f.def(instr).is_some_and(crosses) {
+                    let of_deref = f.deref(instr).is_some();
+                    *self.returns.entry(RETURNS[3 + usize::from(of_deref)]).or_default() += 1;
+                }
+            }
+        }
     }
 
     /// The medians of instructions, and of ifs and loops.
@@ -184,8 +256,11 @@ impl Histogram {
         for depth in 1..=DEPTH {
             need(&format!("nesting {depth}"), self.nesting.contains_key(&depth));
         }
-        for kind in ["variable", "member", "element", "neighbour", "cast"] {
+        for kind in DEREFS {
             need(&format!("deref: {kind}"), self.derefs.contains_key(kind));
+        }
+        for kind in RETURNS {
+            need(&format!("return: {kind}"), self.returns.get(kind).is_some_and(|&n| n > 0));
         }
         need("operations on constants alone", self.constants_only > 0);
         need("promises", self.promises > 0);
@@ -222,6 +297,7 @@ impl Histogram {
             format!("jumps {}", named(&self.jumps)),
             format!("nodes {}", named(&self.nodes)),
             format!("derefs {}", named(&self.derefs)),
+            format!("returns {}", named(&self.returns)),
             format!(
                 "nesting {}",
                 list(self.nesting.iter().map(|(k, n)| format!("{k}:{n}")).collect())

@@ -36,7 +36,7 @@ pub(crate) fn is_load_of_constant_memory(f: &Function, instr: Instr) -> bool {
 }
 
 /// Leaves up to which an aggregate is taken apart.
-const MAX_LEAVES: usize = 64;
+pub(crate) const MAX_LEAVES: usize = 64;
 
 /// A vector or scalar inside a type.
 pub(crate) struct Leaf {

@@ -2,7 +2,8 @@
 //!
 //! A leaf of a local variable (a vector or scalar, reached by struct members and constant array indices) becomes
 //! values where every access to it is a load or store that names it directly. Accesses through a dynamic index, a
-//! cast, a call or a copy keep the leaves that they may touch in memory.
+//! cast, a call or a copy keep the leaves that they may touch in memory. A call touches what it is given a pointer to and
+//! nothing around it; a cast may lead on to any part of the variable.
 //!
 //! Values are found by walking up the edges from each load, with a phi where paths meet (Braun et al. 2013, "Simple
 //! and Efficient Construction of Static Single Assignment Form"), iteratively. Logical form. Keeps the control flow.
@@ -61,22 +62,32 @@ struct Leaf {
 fn path_of(f: &Function, deref: Instr) -> Option<(Var, Path, bool)> {
     let mut steps = Vec::new();
     let mut at = deref;
+    // Whether what is stepped to may be a neighbour of it.
+    let mut neighbour = false;
     loop {
         let info = f.deref(at)?;
-        match info.kind {
+        let step = match info.kind {
             DerefKind::Var(var) => {
+                if neighbour {
+                    steps.push(None);
+                }
                 steps.reverse();
                 let direct: Path = steps.iter().map_while(|s| *s).collect();
                 let whole = direct.len() == steps.len();
                 return Some((var, direct, whole));
             }
-            DerefKind::Struct(member) => steps.push(Some(member)),
+            DerefKind::Struct(member) => Some(member),
             DerefKind::Array => {
                 let index = f.constant(f.src(at, 1)).map(|bits| bits[0]);
-                steps.push(index.and_then(|i| u32::try_from(i).ok()));
+                index.and_then(|i| u32::try_from(i).ok())
             }
-            DerefKind::Wildcard | DerefKind::PtrAsArray => steps.push(None),
+            DerefKind::Wildcard | DerefKind::PtrAsArray => None,
             DerefKind::Cast => return None,
+        };
+        if info.kind == DerefKind::PtrAsArray {
+            neighbour = true;
+        } else {
+            steps.push(step.filter(|_| !std::mem::take(&mut neighbour)));
         }
         at = f.src(at, 0).instr();
     }
@@ -102,6 +113,10 @@ fn collect(f: &Function, types: &TypeTable) -> Accesses {
                     accesses.add_leaf(f, types, instr, var, path, shape);
                 }
                 _ if only_steps(f, instr) => {}
+                // From there a step may lead to any part.
+                _ if has_cast(f, instr) => {
+                    accesses.complex.entry(var).or_default().push(Path::new());
+                }
                 _ => accesses.complex.entry(var).or_default().push(path),
             }
         }
@@ -128,6 +143,14 @@ fn only_loads_and_stores(f: &Function, deref: Instr) -> bool {
 fn only_steps(f: &Function, deref: Instr) -> bool {
     f.uses_at(deref.def()).all(|(user, n)| match user {
         User::Instr(i) => n == 0 && f.deref(i).is_some_and(|d| d.kind != DerefKind::Cast),
+        User::If(_) => false,
+    })
+}
+
+/// Whether the pointer is cast.
+fn has_cast(f: &Function, deref: Instr) -> bool {
+    f.uses(deref.def()).any(|u| match u.user() {
+        User::Instr(i) => f.deref(i).is_some_and(|d| d.kind == DerefKind::Cast),
         User::If(_) => false,
     })
 }

@@ -64,7 +64,9 @@ fn random_programs_by_way_of_spirv() {
     let (mut written, mut refused, mut compared, mut skipped) = (0u32, 0u32, 0u32, 0u32);
     let mut reasons = std::collections::BTreeMap::<String, u32>::new();
     for seed in 0..cases(20_000.0, 400.0) {
-        let mut before = program(seed, &Programs::default());
+        let mut programs = Programs::default();
+        programs.pointers = false;
+        let mut before = program(seed, &programs);
         restrict(&mut before);
         let groups = ["", "Vote", "Ballot", "Arithmetic", "Shuffle", "ShuffleRelative", "Quad"];
         let groups = groups.map(|group| format!("GroupNonUniform{group}"));

@@ -1,7 +1,9 @@
 //! Control flow: ifs, ladders, loops, `once`, calls.
 
 use super::{Freedom, Maker, Value};
-use deburr_ir_core::{Block, Cursor, Def, Function, Index, InstrInit, JumpKind, Modes, Shape};
+use deburr_ir_core::{
+    Block, Cursor, Def, DerefKind, Function, Index, InstrInit, JumpKind, Modes, Shape,
+};
 
 impl Maker<'_> {
     /// Runs `inside` with the cursor in a block; what it adds to the pool goes out of scope again.
@@ -140,5 +142,99 @@ impl Maker<'_> {
         let word = Shape::new(1, 32).expect("a word");
         let def = self.build(|b| b.call(func, word, &args).def());
         self.add(def, true);
+    }
+
+    /// In a helper: loops in each other with returns from within, and values of the loops' heads that are used behind
+    /// them.
+    pub(super) fn returning_loop(&mut self, levels: u32) {
+        let trips = 1 + self.rng.below(3) as u32;
+        let start = self.word(true);
+        let (zero, limit, one) = self.build(|b| (b.imm_u32(0), b.imm_u32(trips), b.imm_u32(1)));
+        let parts = self.f.insert_loop(self.cursor);
+        let before = self.f.preds(parts.body)[0];
+        let word = Shape::new(1, 32).expect("a word");
+        let phi = |f: &mut Function, init: Def| {
+            let phi = f.create(InstrInit::Phi(&[before]), word, &[init]);
+            f.insert(phi, Cursor::AfterPhis(parts.body));
+            phi
+        };
+        let counter = phi(&mut self.f, zero);
+        let carried = phi(&mut self.f, start);
+        self.cursor = Cursor::BlockEnd(parts.body);
+        self.add_free(counter.def(), false, Freedom::default());
+        self.add(carried.def(), true);
+        // The head is on every way behind the loop: what it computes stays in scope.
+        for _ in 0..1 + self.rng.below(3) {
+            self.alu();
+        }
+        let pointer = self.rng.one_in(2).then(|| self.pair());
+        let done = self.build(|b| b.uge(counter.def(), limit));
+        let exit = self.f.insert_if(self.cursor, done);
+        self.f.add_jump(exit.then_block, JumpKind::Break, None);
+        let mut next = start;
+        self.scope(Cursor::BlockEnd(exit.after), |maker| {
+            maker.statements(3);
+            if levels > 1 && maker.rng.below(3) > 0 {
+                maker.returning_loop(levels - 1);
+            }
+            maker.early_return();
+            maker.statements(3);
+            next = maker.word(true);
+        });
+        self.cursor = Cursor::BlockEnd(parts.continue_block);
+        let step = self.build(|b| b.iadd(counter.def(), one));
+        self.f.set_phi_src(counter, parts.continue_block, step);
+        self.f.set_phi_src(carried, parts.continue_block, next);
+        self.cursor = Cursor::BlockEnd(parts.after);
+        if let Some(pair) = pointer {
+            self.through_pair(pair);
+        }
+        let counted = self.build(|b| b.iadd(counter.def(), carried.def()));
+        self.add(counted, true);
+    }
+
+    /// In a helper: a `once` that returns from within, with values that are used behind it.
+    pub(super) fn returning_once(&mut self) {
+        let parts = self.f.insert_once(self.cursor);
+        self.cursor = Cursor::BlockEnd(parts.body);
+        for _ in 0..1 + self.rng.below(3) {
+            self.alu();
+        }
+        let pointer = self.rng.one_in(2).then(|| self.pair());
+        let end = self.b().block();
+        self.scope(Cursor::BlockEnd(end), |maker| {
+            maker.early_return();
+            maker.statements(3);
+            let condition = maker.condition();
+            let inner = maker.f.insert_if(maker.cursor, condition);
+            maker.f.add_jump(inner.then_block, JumpKind::Break, None);
+            maker.cursor = Cursor::BlockEnd(inner.after);
+            maker.returning_loop(1);
+        });
+        self.cursor = Cursor::BlockEnd(parts.after);
+        if let Some(pair) = pointer {
+            self.through_pair(pair);
+        }
+    }
+
+    /// `if c { return word }`.
+    fn early_return(&mut self) {
+        let condition = self.condition();
+        let value = self.word(true);
+        let parts = self.f.insert_if(self.cursor, condition);
+        self.f.add_jump(parts.then_block, JumpKind::Return, Some(value));
+        self.cursor = Cursor::BlockEnd(parts.after);
+    }
+
+    /// Stores to and loads from a pair.
+    fn through_pair(&mut self, pair: Def) {
+        let (value, types) = (self.word(true), self.types);
+        let loaded = self.build(|b| {
+            let first = b.deref_step(DerefKind::Struct(0), pair, None, types.word);
+            let before = b.load_deref(1, 32, first, &[]);
+            b.store_deref(first, value, &[(Index::WRITE_MASK, 1)]);
+            before
+        });
+        self.add(loaded, true);
     }
 }

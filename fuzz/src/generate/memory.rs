@@ -2,7 +2,8 @@
 
 use super::{Maker, Types, Value, Vars};
 use deburr_ir_core::{
-    AluOp, AluSrc, Builder, Def, DerefKind, Index, Intrinsic, Modes, Shape, Var, Variable, index,
+    AluOp, AluSrc, Builder, Constant, Def, DerefKind, Index, Intrinsic, Modes, Shape, Var,
+    Variable, index,
 };
 
 /// Words of the local array.
@@ -13,6 +14,20 @@ impl Maker<'_> {
         let Types { word, pair, row, .. } = self.types;
         for (name, ty) in [("x", word), ("y", word), ("p", pair), ("q", pair), ("row", row)] {
             self.locals.push(self.f.add_local(Variable::new(name, Modes::FUNCTION, ty)));
+        }
+        // What they start with is a constant each.
+        for name in ["g", "h"] {
+            let pair = |n: u64| {
+                let parts = vec![
+                    Constant::Bits(vec![n]),
+                    Constant::Bits(vec![n + 1, n << 8, u64::from(u32::MAX) - n]),
+                ];
+                Constant::Composite(parts)
+            };
+            let start = self.rng.below(1 << 16) as u64;
+            let init = Constant::Composite((0..u64::from(ROW)).map(|n| pair(start + n)).collect());
+            let var = Variable::new(name, Modes::FUNCTION, self.types.grid);
+            self.locals.push(self.f.add_local(Variable { init: Some(init), ..var }));
         }
         let words: Vec<Def> =
             self.pool.iter().filter(|v| v.bits == 32 && v.comps == 1).map(|v| v.def).collect();
@@ -81,7 +96,7 @@ impl Maker<'_> {
     pub(super) fn local(&mut self) {
         let value = self.word(true);
         let (var, types) = (self.locals[self.rng.below(2)], self.types);
-        let loaded = match self.rng.below(8) {
+        let loaded = match self.rng.below(if self.options.pointers { 12 } else { 8 }) {
             0..=1 => {
                 let store = self.rng.below(3) > 0;
                 self.build(|b| {
@@ -112,17 +127,185 @@ impl Maker<'_> {
                     b.load_deref(3, 32, second, &[])
                 })
             }
+            8..=9 => self.every_element(value),
+            10 => self.through_cast(value),
+            11 => self.neighbour(value),
             _ => self.element_of_row(value),
         };
         self.add(loaded, true);
     }
 
-    /// A pointer to a pair: a local, or what a helper's caller lends it.
+    /// An index into the local arrays, known or not, as a value and where it is known.
+    fn place(&mut self) -> (Def, Option<u32>) {
+        if self.rng.one_in(2) {
+            let n = self.rng.below(ROW as usize) as u32;
+            return (self.build(|b| b.imm_u32(n)), Some(n));
+        }
+        let index = self.known_word();
+        let index = self.build(|b| {
+            let mask = b.imm_u32(ROW - 1);
+            b.iand(index, mask)
+        });
+        (index, None)
+    }
+
+    /// A pointer to a pair in one of the arrays of pairs.
+    fn pair_in_grid(&mut self) -> Def {
+        let (grid, types) = (self.locals[5 + self.rng.below(2)], self.types);
+        let (at, _) = self.place();
+        self.build(|b| {
+            let p = b.deref_var(grid, Modes::FUNCTION, types.grid);
+            b.deref_step(DerefKind::Array, p, Some(at), types.pair)
+        })
+    }
+
+    /// Stores into an array, copies a part of every element to another array or the same one, and loads from that.
+    fn every_element(&mut self, value: Def) -> Def {
+        let (to, from) = (self.locals[5 + self.rng.below(2)], self.locals[5 + self.rng.below(2)]);
+        let (row, types, kind) = (self.locals[4], self.types, self.rng.below(6));
+        let ((stored, _), (loaded, _)) = (self.place(), self.place());
+        self.build(|b| {
+            let part = |b: &mut Builder<'_>, var: Var, at: Option<Def>, member: Option<u32>| {
+                let p = b.deref_var(var, Modes::FUNCTION, types.grid);
+                let kind = if at.is_some() { DerefKind::Array } else { DerefKind::Wildcard };
+                let p = b.deref_step(kind, p, at, types.pair);
+                match member {
+                    Some(0) => b.deref_step(DerefKind::Struct(0), p, None, types.word),
+                    Some(_) => b.deref_step(DerefKind::Struct(1), p, None, types.vector),
+                    None => p,
+                }
+            };
+            let p = part(b, from, Some(stored), Some(0));
+            b.store_deref(p, value, &[(Index::WRITE_MASK, 1)]);
+            let v = part(b, from, Some(stored), Some(1));
+            let vector = b.vec(&[value, value, value]);
+            b.store_deref(v, vector, &[(Index::WRITE_MASK, 5)]);
+            let words = |b: &mut Builder<'_>, at: Option<Def>| {
+                let p = b.deref_var(row, Modes::FUNCTION, types.row);
+                let kind = if at.is_some() { DerefKind::Array } else { DerefKind::Wildcard };
+                b.deref_step(kind, p, at, types.word)
+            };
+            let (target, source) = match kind {
+                0 => (part(b, to, None, Some(0)), part(b, from, None, Some(0))),
+                1 => (part(b, to, None, Some(1)), part(b, from, None, Some(1))),
+                2 => (part(b, to, None, None), part(b, from, None, None)),
+                // Components of vectors too.
+                3 => {
+                    let (to, from) = (part(b, to, None, Some(1)), part(b, from, None, Some(1)));
+                    let each = |b: &mut Builder<'_>, p| {
+                        b.deref_step(DerefKind::Wildcard, p, None, types.word)
+                    };
+                    (each(b, to), each(b, from))
+                }
+                // Elements of other sizes.
+                4 => (words(b, None), part(b, from, None, Some(0))),
+                _ => (part(b, to, None, Some(0)), words(b, None)),
+            };
+            let sides = [target, source];
+            b.intrinsic_with(Intrinsic::COPY_DEREF, Shape::NONE, &sides, &[]);
+            match kind {
+                0 | 2 | 5 => {
+                    let p = part(b, to, Some(loaded), Some(0));
+                    b.load_deref(1, 32, p, &[])
+                }
+                4 => {
+                    let p = words(b, Some(loaded));
+                    b.load_deref(1, 32, p, &[])
+                }
+                _ => {
+                    let p = part(b, to, Some(loaded), Some(1));
+                    b.load_deref(3, 32, p, &[])
+                }
+            }
+        })
+    }
+
+    /// Stores and loads through a cast: of a pointer to what it points to already, of a word to a signed one, of an
+    /// element to words in a row.
+    fn through_cast(&mut self, value: Def) -> Def {
+        let types = self.types;
+        let (local, row) = (self.locals[self.rng.below(2)], self.locals[4]);
+        match self.rng.below(4) {
+            0 => {
+                let p = self.pair();
+                self.build(|b| {
+                    let cast = b.deref_cast(p, Modes::FUNCTION, types.pair, 0);
+                    let first = b.deref_step(DerefKind::Struct(0), p, None, types.word);
+                    b.store_deref(first, value, &[(Index::WRITE_MASK, 1)]);
+                    let second = b.deref_step(DerefKind::Struct(1), cast, None, types.vector);
+                    b.load_deref(3, 32, second, &[])
+                })
+            }
+            n @ 1..=2 => {
+                let ty = if n == 1 { types.int } else { types.word };
+                self.build(|b| {
+                    let p = b.deref_var(local, Modes::FUNCTION, types.word);
+                    let before = b.load_deref(1, 32, p, &[]);
+                    let cast = b.deref_cast(p, Modes::FUNCTION, ty, 0);
+                    b.store_deref(cast, value, &[(Index::WRITE_MASK, 1)]);
+                    let after = b.load_deref(1, 32, p, &[]);
+                    b.isub(before, after)
+                })
+            }
+            _ => {
+                let ((to, _), (from, _)) = (self.place(), self.place());
+                self.build(|b| {
+                    let first = row_pointer(b, types, row, 0);
+                    let cast = b.deref_cast(first, Modes::FUNCTION, types.int, 4);
+                    let p = b.deref_step(DerefKind::PtrAsArray, cast, Some(to), types.int);
+                    b.store_deref(p, value, &[(Index::WRITE_MASK, 1)]);
+                    let p = b.deref_var(row, Modes::FUNCTION, types.row);
+                    let p = b.deref_step(DerefKind::Array, p, Some(from), types.word);
+                    b.load_deref(1, 32, p, &[])
+                })
+            }
+        }
+    }
+
+    /// Stores to an element by its distance from another, and loads an element by its index.
+    fn neighbour(&mut self, value: Def) -> Def {
+        let types = self.types;
+        let ((to, known), (from, _)) = (self.place(), self.place());
+        // From the first element, or from any where the distance is known.
+        let start = known.map_or(0, |n| self.rng.below(n as usize + 1) as u32);
+        let distance = match known {
+            Some(n) => self.build(|b| b.imm_u32(n - start)),
+            None => to,
+        };
+        if self.rng.one_in(2) {
+            let row = self.locals[4];
+            return self.build(|b| {
+                let p = row_pointer(b, types, row, start);
+                let p = b.deref_step(DerefKind::PtrAsArray, p, Some(distance), types.word);
+                b.store_deref(p, value, &[(Index::WRITE_MASK, 1)]);
+                let p = b.deref_var(row, Modes::FUNCTION, types.row);
+                let p = b.deref_step(DerefKind::Array, p, Some(from), types.word);
+                b.load_deref(1, 32, p, &[])
+            });
+        }
+        let grid = self.locals[5 + self.rng.below(2)];
+        self.build(|b| {
+            let p = b.deref_var(grid, Modes::FUNCTION, types.grid);
+            let at = b.imm_u32(start);
+            let first = b.deref_step(DerefKind::Array, p, Some(at), types.pair);
+            let other = b.deref_step(DerefKind::PtrAsArray, first, Some(distance), types.pair);
+            let word = b.deref_step(DerefKind::Struct(0), other, None, types.word);
+            b.store_deref(word, value, &[(Index::WRITE_MASK, 1)]);
+            let p = b.deref_step(DerefKind::Array, p, Some(from), types.pair);
+            let word = b.deref_step(DerefKind::Struct(0), p, None, types.word);
+            b.load_deref(1, 32, word, &[])
+        })
+    }
+
+    /// A pointer to a pair: a local, one of an array, or what a helper's caller lends it.
     pub(super) fn pair(&mut self) -> Def {
         if let Some(lent) = self.lent
             && self.rng.one_in(3)
         {
             return lent;
+        }
+        if self.options.pointers && self.rng.one_in(4) {
+            return self.pair_in_grid();
         }
         let (var, ty) = (self.locals[2 + self.rng.below(2)], self.types.pair);
         self.build(|b| b.deref_var(var, Modes::FUNCTION, ty))

@@ -55,6 +55,8 @@ pub struct Options {
     pub grow: bool,
     /// Left sides of rewrite rules to grow from.
     pub terms: Arc<[Term]>,
+    /// Pointers that SPIR-V's logical addressing hasn't: wildcards, casts, neighbours, elements lent to calls.
+    pub pointers: bool,
 }
 
 impl Default for Options {
@@ -66,6 +68,7 @@ impl Default for Options {
             depth: 4,
             grow: true,
             terms: Arc::new([]),
+            pointers: true,
         }
     }
 }
@@ -193,6 +196,10 @@ pub(crate) struct Types {
     vector: Type,
     /// Four words, in memory of the function.
     row: Type,
+    /// As many pairs.
+    grid: Type,
+    /// A signed word.
+    int: Type,
 }
 
 impl Types {
@@ -224,12 +231,18 @@ impl Types {
             len: ArrayLen::Const(memory::ROW),
             stride: 0,
         });
+        let grid = m.types.intern(TypeData::Array {
+            elem: pair,
+            len: ArrayLen::Const(memory::ROW),
+            stride: 0,
+        });
+        let int = m.types.int(32, true);
         let pair_pointer = m.types.intern(TypeData::Pointer {
             modes: Modes::FUNCTION,
             pointee: Some(pair),
             stride: 0,
         });
-        Types { word, words, block, pair, pair_pointer, vector, row }
+        Types { word, words, block, pair, pair_pointer, vector, row, grid, int }
     }
 }
 
@@ -261,7 +274,7 @@ struct Maker<'a> {
     pool: Vec<Value>,
     /// Instructions still to be made.
     budget: i64,
-    /// Locals: two words, two pairs and an array.
+    /// Locals: two words, two pairs, an array of words and two of pairs.
     locals: Vec<Var>,
     /// A helper's parameter that points to a pair of its caller.
     lent: Option<Def>,
@@ -348,10 +361,13 @@ impl<'a> Maker<'a> {
         }));
         self.make_locals();
         self.statements(1);
-        if self.grown && self.rng.one_in(2) {
-            self.loop_with_return();
-            self.statements(2);
+        match self.rng.below(4) {
+            0 if self.grown => self.loop_with_return(),
+            0 | 1 => self.returning_loop(2),
+            2 => self.returning_once(),
+            _ => {}
         }
+        self.statements(2);
         let condition = self.condition();
         let early = self.word(true);
         let parts = self.build(|b| {
