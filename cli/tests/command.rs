@@ -313,6 +313,18 @@ impl main {{
     f.write("two.nir", text(2));
     f.run(&["check", "one.nir", "two.nir"]).ends(1).says("E0056");
     f.run(&["check", SPV, OTHER]).ends(1).says("E0055");
+    // A module that doesn't end where the other does is another module.
+    let (start, _) =
+        text(1).split_once("    @store").map(|(s, e)| (s.to_owned(), e.len())).unwrap();
+    f.write("ends.nir", &format!("{start}}}\n"));
+    let endless =
+        "  loop {\n    block b1:\n    @store_deref %a, %k (write_mask=x)\n  }\n  block b2:\n}\n";
+    f.write("endless.nir", &format!("{start}{endless}"));
+    let fuel = ["--fuel", "1000", "--inputs", "1"];
+    let run = |a, b| f.run(&[&["check", a, b][..], &fuel].concat());
+    run("ends.nir", "ends.nir").ends(0);
+    run("ends.nir", "endless.nir").ends(1).says("E0056").says("the second not within 1000");
+    run("endless.nir", "ends.nir").ends(4).says("E0051");
 }
 
 #[test]

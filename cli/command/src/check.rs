@@ -47,6 +47,8 @@ pub struct Args {
 
 /// Instructions after which a run is given up, if the command line doesn't say.
 const FUEL: u64 = 1 << 24;
+/// How many times the first module's instructions the second may take at least.
+const SLOWER: u64 = 10;
 /// Inputs that `opt --check` tries.
 const FEW: u64 = 4;
 
@@ -224,7 +226,10 @@ fn compare(
         let groups = given.groups.map(|g| g.to_string()).join(",");
         let differs =
             |what: String| Some((codes::DIFFERS, format!("{what} (input {n}, groups {groups})")));
-        match run_module(after, &given) {
+        // What ended in the first module has to end in the second, with room for more work.
+        let mut ample = given.clone();
+        ample.fuel = given.fuel.max(one.steps.saturating_mul(SLOWER));
+        match run_module(after, &ample) {
             Ok(two) => match compare_outcomes(&one, &two) {
                 Verdict::Same { .. } => found.inputs += 1,
                 Verdict::Different(d) => match rounding(before, &one, &two).filter(|_| licensed) {
@@ -239,7 +244,14 @@ fn compare(
                 }
                 Verdict::Skipped(why) => found.skipped = Some(why),
             },
-            Err(t @ (Trap::Fuel | Trap::Limit(_))) => {
+            Err(Trap::Fuel) => {
+                let (steps, fuel) = (one.steps, ample.fuel);
+                let what = format!(
+                    "the first module ends after {steps} instructions, the second not within {fuel}"
+                );
+                found.difference = differs(what);
+            }
+            Err(t @ Trap::Limit(_)) => {
                 found.skipped = Some(format!("the second module: {t}"));
                 limit = Some(trap(second, &t));
             }
