@@ -3,6 +3,8 @@
 mod asm;
 #[path = "round_trip/floats.rs"]
 mod floats;
+#[path = "round_trip/fragment.rs"]
+mod fragment;
 #[path = "round_trip/images.rs"]
 mod images;
 #[path = "round_trip/memory.rs"]

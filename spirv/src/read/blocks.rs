@@ -34,7 +34,8 @@ pub(super) enum Term {
     /// Selector id, default, cases in order.
     Switch(u32, Blk, Vec<(u64, Blk)>),
     Return(Option<u32>),
-    Halt,
+    /// Out of the invocation; `true` by OpTerminateInvocation.
+    Halt(bool),
     Unreachable,
 }
 
@@ -176,7 +177,7 @@ impl Reader<'_> {
             Op::Switch => self.switch(body, inst)?,
             Op::Return => Term::Return(None),
             Op::ReturnValue => Term::Return(Some(inst.arg(0)?)),
-            Op::Kill | Op::TerminateInvocation => Term::Halt,
+            Op::Kill | Op::TerminateInvocation => Term::Halt(inst.op == Op::TerminateInvocation),
             Op::Unreachable => Term::Unreachable,
             Op::IgnoreIntersectionKHR | Op::TerminateRayKHR | Op::EmitMeshTasksEXT => {
                 return Err(Error::unsupported("a block that ends so"));
@@ -227,7 +228,7 @@ impl Body {
             Term::Switch(_, default, cases) => {
                 cases.iter().map(|(_, blk)| *blk).chain([*default]).collect()
             }
-            Term::Return(_) | Term::Halt | Term::Unreachable => Vec::new(),
+            Term::Return(_) | Term::Halt(_) | Term::Unreachable => Vec::new(),
         }
     }
 

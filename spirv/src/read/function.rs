@@ -431,7 +431,11 @@ impl FnReader<'_, '_> {
         match jump.target {
             Target::Return(value) => self.leave(value, jump.falls),
             Target::Unreachable => self.leave(None, jump.falls),
-            Target::Halt => {
+            // OpKill may be a demotion, which this is not.
+            Target::Halt(terminates) => {
+                if terminates {
+                    self.b().intrinsic(Intrinsic::TERMINATE, Shape::NONE, &[], &[]);
+                }
                 self.f.add_jump(self.at, JumpKind::Halt, None);
                 Ok(())
             }

@@ -94,6 +94,7 @@ impl FnReader<'_, '_> {
             | Op::FUnordGreaterThan
             | Op::FUnordLessThanEqual
             | Op::FUnordGreaterThanEqual => self.unordered(inst),
+            Op::Fwidth | Op::FwidthFine | Op::FwidthCoarse => self.fwidth(inst),
             Op::FmaKHR => {
                 let ty = self.r.type_of(inst.ty)?;
                 let [a, b, c] = [inst.arg(0)?, inst.arg(1)?, inst.arg(2)?];
@@ -111,6 +112,27 @@ impl FnReader<'_, '_> {
             _ if self.image(inst)? => Ok(()),
             _ => self.by_table(inst),
         }
+    }
+
+    /// The sum of the magnitudes of both derivatives, of which the writer makes one instruction again.
+    fn fwidth(&mut self, inst: &Inst<'_>) -> Result<(), Error> {
+        let ty = self.r.type_of(inst.ty)?;
+        let value = self.def(inst.arg(0)?)?;
+        if self.f.bits(value) < 16 {
+            return Err(Error::invalid("the operand is no float"));
+        }
+        let derivatives = match inst.op {
+            Op::FwidthFine => [AluOp::FDDX_FINE, AluOp::FDDY_FINE],
+            Op::FwidthCoarse => [AluOp::FDDX_COARSE, AluOp::FDDY_COARSE],
+            _ => [AluOp::FDDX, AluOp::FDDY],
+        };
+        let flags = self.alu_flags(inst.id);
+        let parts = derivatives.map(|op| {
+            let derivative = self.arithmetic(op, &[value], flags);
+            self.arithmetic(AluOp::FABS, &[derivative], flags)
+        });
+        let def = self.arithmetic(AluOp::FADD, &parts, flags);
+        self.set_def(inst.id, ty, def)
     }
 
     /// An acceleration structure by its address, of 64 bits or two halves.

@@ -95,6 +95,7 @@ pub fn read(words: &[u32], options: &ReadOptions) -> Result<Module, Error> {
     reader.read_globals()?;
     reader.resolve_callees()?;
     let entries = reader.entry_functions()?;
+    reader.check_recursion(&entries)?;
     let instances = reader.environments(&entries)?;
     let funcs: FxHashMap<_, _> =
         instances.iter().enumerate().map(|(n, key)| (*key, Func::from_index(n))).collect();

@@ -444,6 +444,57 @@ impl<'w> Reader<'w> {
         Ok(())
     }
 
+    /// Refuses functions that call themselves, by way of others or not.
+    pub fn check_recursion(&self, entries: &[u32]) -> Result<(), Error> {
+        let roots = entries.iter().copied().chain(0..self.functions.len() as u32);
+        // Open while what the function calls is looked at.
+        let mut state = vec![None; self.functions.len()];
+        for (n, root) in roots.enumerate() {
+            let mut path: Vec<(u32, usize)> = vec![(root, 0)];
+            while let Some((function, next)) = path.last_mut() {
+                let (function, call) = (*function, *next);
+                *next += 1;
+                if call == 0 && state[function as usize].replace(true) == Some(false) {
+                    state[function as usize] = Some(false);
+                    path.pop();
+                    continue;
+                }
+                let Some(&callee) = self.functions[function as usize].callees.get(call) else {
+                    state[function as usize] = Some(false);
+                    path.pop();
+                    continue;
+                };
+                match state[callee as usize] {
+                    Some(false) => {}
+                    Some(true) => return Err(self.recursion(function, callee, n < entries.len())),
+                    None => path.push((callee, 0)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The error of a call that closes a cycle. What no entry point reaches may recurse in SPIR-V.
+    fn recursion(&self, caller: u32, callee: u32, reached: bool) -> Error {
+        let (caller, callee) = (&self.functions[caller as usize], &self.functions[callee as usize]);
+        let message = format!("function %{} calls itself", callee.id);
+        let error = match reached {
+            true => Error::invalid(message),
+            false => Error::unsupported(message),
+        };
+        let mut at = caller.body;
+        while let Ok(Some((inst, after))) = words::next(self.words, at) {
+            if at >= caller.end {
+                break;
+            }
+            if inst.op == Op::FunctionCall && inst.arg(0) == Ok(callee.id) {
+                return inst.error(error);
+            }
+            at = after;
+        }
+        error
+    }
+
     /// Adds the entry points; `function_of` names the function of an entry point by its position in the list.
     pub fn add_entry_points(&mut self, functions: &[deburr_ir_core::Func]) -> Result<(), Error> {
         for (raw, &function) in std::mem::take(&mut self.entries).into_iter().zip(functions) {

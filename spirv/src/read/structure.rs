@@ -32,8 +32,8 @@ pub(super) enum Target {
     Arm(FrameId, usize),
     /// Out of the function, with the id of a value.
     Return(Option<u32>),
-    /// Out of the invocation.
-    Halt,
+    /// Out of the invocation; `true` by OpTerminateInvocation.
+    Halt(bool),
     /// Nowhere: control does not get there.
     Unreachable,
 }
@@ -209,7 +209,7 @@ impl Walk<'_> {
             Term::Cond(condition, yes, no) => self.branch(blk, *condition, *yes, *no),
             Term::Switch(_, default, cases) => self.switch(blk, *default, cases),
             Term::Return(value) => Ok(self.jump(blk, None, Target::Return(*value))),
-            Term::Halt => Ok(self.jump(blk, None, Target::Halt)),
+            Term::Halt(how) => Ok(self.jump(blk, None, Target::Halt(*how))),
             Term::Unreachable => Ok(self.jump(blk, None, Target::Unreachable)),
         }
     }
@@ -311,7 +311,7 @@ impl Walk<'_> {
             Target::Merge(f) => self.out.frames[f].needs_once = true,
             Target::Continue(f) | Target::Header(f) => self.out.frames[f].early_continue = true,
             Target::Arm(f, _) => self.out.frames[f].early_fall = true,
-            Target::Return(_) | Target::Halt | Target::Unreachable => {}
+            Target::Return(_) | Target::Halt(_) | Target::Unreachable => {}
         }
         for &frame in &self.continues {
             self.out.frames[frame].continue_in_body = true;

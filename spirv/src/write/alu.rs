@@ -24,6 +24,8 @@ impl Emit<'_, '_> {
             AluOp::FMUL if self.scaled(instr)? || self.vector_times_scalar(instr, ty)? => {
                 return Ok(());
             }
+            AluOp::FADD if self.width_of_derivative(instr, ty)? => return Ok(()),
+            AluOp::FCANONICALIZE => return self.flush(instr, ty),
             // Fused for sure: only a module that says so has it.
             AluOp::FFMA if self.w.has_capability("FMAKHR") => return self.fused(instr, ty),
             AluOp::INOT if negates(f, instr) => return self.unordered(instr, ty),
@@ -74,7 +76,8 @@ impl Emit<'_, '_> {
                 Want::Result => ty.class,
                 Want::Any => self.class(src.def()),
             };
-            operands.push(self.operand(src.def(), src.swizzle(), comps, class)?);
+            let (def, swizzle) = self.unflushed(instr, &src);
+            operands.push(self.operand(def, swizzle, comps, class)?);
         }
         if !f.flags(instr).contains(Flags::DOM) {
             self.outside(form, instr, &mut operands)?;

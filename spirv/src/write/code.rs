@@ -7,6 +7,7 @@ use super::operand::canonical;
 use super::out::Words;
 use super::pointers::{PointerType, pointer_values};
 use super::raise::Raise;
+use super::signs::is_held;
 use super::switch::Switches;
 use super::types::{Class, ValueType};
 use crate::error::Error;
@@ -285,6 +286,7 @@ impl<'w, 'm> Emit<'w, 'm> {
         match f.view(instr) {
             // With the negation that is its only use.
             InstrView::Alu(AluOp::FLT | AluOp::FGE) if is_negated(f, instr) => return Ok(()),
+            InstrView::Alu(_) if is_held(f, instr) => return Ok(()),
             // At their uses, or by the block.
             InstrView::LoadConst(_) | InstrView::Undef | InstrView::Phi(_) | InstrView::Jump(_) => {
                 return Ok(());

@@ -32,9 +32,12 @@ impl Emit<'_, '_> {
     /// What an arithmetic instruction may or may not be made of, as decorations.
     pub(super) fn decorate_arithmetic(&mut self, instr: Instr, id: u32) {
         self.decorate_relaxed(instr, id);
+        let info = self.f.alu_info(instr);
+        // Those that move bits alone have no licence to lose.
+        let licensed = info.is_none_or(|i| i.props.contains(AluProps::FLOAT));
         match self.w.fast_math {
             Some(defaults) => self.decorate_fast_math(instr, id, &defaults),
-            None if !self.f.flags(instr).contains(CONTRACTED) => {
+            None if licensed && !self.f.flags(instr).contains(CONTRACTED) => {
                 self.w.decorate(id, spirv::Decoration::NoContraction, &[]);
             }
             None => {}
@@ -48,9 +51,11 @@ impl Emit<'_, '_> {
         defaults: &[Option<Flags>; 3],
     ) {
         let f = self.f;
-        let Some(info) = f.alu_info(instr).filter(|i| i.props.contains(AluProps::FLOAT)) else {
+        let Some(info) = f.alu_info(instr) else { return };
+        let licensed = info.props.contains(AluProps::FLOAT);
+        if !licensed && info.output.base != BaseType::Float {
             return;
-        };
+        }
         let float = info.inputs.iter().position(|ty| ty.base == BaseType::Float);
         let bits = match (info.output.base, float) {
             (BaseType::Float, _) | (_, None) => f.bits(instr.def()),
@@ -62,6 +67,13 @@ impl Emit<'_, '_> {
             _ => defaults[2],
         };
         let flags = f.flags(instr);
+        if !licensed {
+            // The sign of a NaN, where the default promises that there is none.
+            if default.is_some_and(|default| !default.is_empty()) {
+                self.w.decorate(id, spirv::Decoration::FPFastMathMode, &[mask_of(flags)]);
+            }
+            return;
+        }
         if default.is_none_or(|default| !flags.contains(default)) {
             self.w.decorate(id, spirv::Decoration::FPFastMathMode, &[mask_of(flags)]);
         }
@@ -103,6 +115,15 @@ impl Emit<'_, '_> {
         let mode = mode.map_err(|()| Error::unsupported("an unknown rounding mode"))?;
         self.w.decorate(id, spirv::Decoration::FPRoundingMode, &[mode as u32]);
         Ok(())
+    }
+
+    /// What may not be made of anything else, whatever its flags say.
+    pub(super) fn decorate_exact(&mut self, instr: Instr, id: u32) {
+        self.decorate_relaxed(instr, id);
+        match self.w.fast_math {
+            Some(_) => self.w.decorate(id, spirv::Decoration::FPFastMathMode, &[0]),
+            None => self.w.decorate(id, spirv::Decoration::NoContraction, &[]),
+        }
     }
 
     pub(super) fn decorate_relaxed(&mut self, instr: Instr, id: u32) {

@@ -13,7 +13,7 @@ use super::switch::{Switch, Switches};
 use super::types::{Class, ValueType};
 use crate::error::Error;
 use deburr_ir_core::{
-    Block, CfList, Func, Function, Instr, JumpKind, Node, NodeKind, TypeData, Var,
+    Block, CfList, Func, Function, Instr, Intrinsic, JumpKind, Node, NodeKind, TypeData, Var,
 };
 use spirv::{Op, StorageClass};
 
@@ -156,7 +156,10 @@ impl Emit<'_, '_> {
                 JumpKind::Halt if self.ends_by_return() => self.code.op(Op::Return, &[]),
                 JumpKind::Halt => {
                     let start = self.code.0.len();
-                    self.code.op(Op::Kill, &[]);
+                    let last = f.prev_instr(jump).and_then(|i| f.intrinsic(i));
+                    let terminates = last == Some(Intrinsic::TERMINATE);
+                    let op = if terminates { Op::TerminateInvocation } else { Op::Kill };
+                    self.code.op(op, &[]);
                     self.check_stages(start).map_err(|e| self.placed(e, jump))?;
                 }
                 JumpKind::Return => match f.srcs(jump).first() {

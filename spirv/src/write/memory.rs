@@ -8,7 +8,7 @@ use super::types::{Class, ValueType};
 use crate::error::Error;
 use deburr_ir_core::{
     Def, DerefInfo, DerefKind, FormDir, Function, Index, Instr, InstrKind, Intrinsic,
-    IntrinsicForm, Module, SpirvForm, Type, index::memory_semantics,
+    IntrinsicForm, JumpKind, Module, SpirvForm, Type, index::memory_semantics,
 };
 use spirv::{MemorySemantics, Op};
 
@@ -269,6 +269,8 @@ impl Emit<'_, '_> {
             Intrinsic::IMAGE_DEREF_SPARSE_LOAD => {
                 Err(Error::unsupported("a sparse read of an image"))
             }
+            // With the jump behind it.
+            Intrinsic::TERMINATE if self.is_before_halt(instr) => Ok(()),
             _ => self.intrinsic_form(instr),
         }
     }
@@ -382,10 +384,17 @@ impl Emit<'_, '_> {
         let Some(form) = form_of(f, self.w.module, instr) else {
             return Err(Error::unsupported(format!("`@{name}` has no SPIR-V instruction")));
         };
-        let Some(op) = self.w.instructions.core(form.name) else {
-            return Err(Error::unsupported(format!("`@{name}` has no core SPIR-V instruction")));
-        };
         let mut operands = Vec::new();
+        let op = match form.ext {
+            true => {
+                let number = self.w.instructions.glsl(form.name);
+                operands.push(self.w.glsl_set());
+                operands.extend(number);
+                number.map(|_| Op::ExtInst)
+            }
+            false => self.w.instructions.core(form.name),
+        };
+        let op = op.ok_or_else(|| Error::unsupported(format!("SPIR-V has no `{}`", form.name)))?;
         let mut args = form.args.split_whitespace().collect::<Vec<_>>();
         if name.starts_with("image_deref_atomic") {
             operands.push(self.texel_pointer(instr)?);
@@ -403,6 +412,11 @@ impl Emit<'_, '_> {
         words.extend(operands);
         self.code.op(op, &words);
         Ok(())
+    }
+
+    fn is_before_halt(&self, instr: Instr) -> bool {
+        let next = self.f.next_instr(instr);
+        next.and_then(|i| self.f.jump(i)) == Some(JumpKind::Halt)
     }
 
     /// One word of a form's operands.

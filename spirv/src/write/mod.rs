@@ -20,6 +20,7 @@ mod operand;
 mod out;
 mod pointers;
 mod raise;
+mod signs;
 mod stages;
 mod switch;
 mod tex;

@@ -247,3 +247,54 @@ fn parts_of_instructions_with_other_flags() {
     "#]]
     .assert_eq(&written(&text, &shown));
 }
+
+/// Signs flush where the environment does: the flush that the IR has in front of them is not written, others are.
+#[test]
+fn signs_that_flush() {
+    let text = compute(
+        "OpCapability 4464",
+        r"
+        OpExecutionMode %main DenormFlushToZero 32
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0
+        OpDecorate %buf DescriptorSet 0
+        OpDecorate %buf Binding 0",
+        r"
+        %vec2 = OpTypeVector %f32 2
+        %block = OpTypeStruct %vec2
+        %ptr_block = OpTypePointer StorageBuffer %block
+        %ptr = OpTypePointer StorageBuffer %vec2
+        %buf = OpVariable %ptr_block StorageBuffer
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %p = OpAccessChain %ptr %buf %n0
+        %x = OpLoad %vec2 %p
+        %n = OpFNegate %vec2 %x
+        OpStore %p %n
+        %a = OpExtInst %vec2 %glsl FAbs %x
+        OpStore %p %a
+        OpReturn
+        OpFunctionEnd",
+    );
+    let text =
+        text.replace("OpMemoryModel", "%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel");
+    let module = read(&assemble(&text), &ReadOptions::default()).expect("the module can be read");
+    assert_eq!(module.to_string().matches("fcanonicalize").count(), 2);
+    let shown = ["FNegate", "FAbs", "FMul", "NoContraction"];
+    expect![[r#"
+        %13 = OpFNegate  %9  %12
+        %14 = OpExtInst  %9  %15 FAbs %12
+    "#]]
+    .assert_eq(&written(&text, &shown));
+    // A flush alone, as passes leave it.
+    let ir = module.to_string().replace("= fneg", "= mov");
+    let module = deburr_ir_core::parse(&ir).expect("the text is right");
+    let words = write(&module, &WriteOptions::default()).expect("the module can be written");
+    let text = rspirv::dr::load_words(words).expect("what is written is SPIR-V").disassemble();
+    let lines = text.lines().filter(|l| shown.iter().any(|s| l.contains(s)));
+    expect![[r#"
+        OpDecorate %15 NoContraction
+        %15 = OpFMul  %9  %12 %14
+        %16 = OpExtInst  %9  %17 FAbs %12"#]]
+    .assert_eq(&lines.collect::<Vec<_>>().join("\n"));
+}
