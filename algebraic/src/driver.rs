@@ -8,7 +8,7 @@
 use crate::rewriter::Rewriter;
 use crate::ruleset::RuleSet;
 use crate::target::Target;
-use deburr_ir_core::{AluOp, Def, Function, Instr, InstrKind};
+use deburr_ir_core::{Def, Function, Instr, InstrKind};
 use std::collections::VecDeque;
 use std::fmt;
 
@@ -20,6 +20,8 @@ pub struct Options {
     pub disabled: Vec<String>,
     /// Most rewrites; by default enough for every terminating set of rules.
     pub fuel: Option<u64>,
+    /// Rewrites after which rules no longer fire; folding goes on. For finding the rewrite that breaks something.
+    pub limit: Option<u64>,
     /// Note each rewrite.
     pub trace: bool,
     /// Count rewrites by rule.
@@ -56,12 +58,12 @@ pub struct TraceEntry {
     pub file: &'static str,
     /// Its line.
     pub line: u32,
-    /// The opcode that was replaced.
-    pub op: AluOp,
-    /// The value that was replaced.
-    pub old: Def,
-    /// The value that replaces it.
-    pub new: Def,
+    /// The function.
+    pub function: String,
+    /// What was replaced, as a term of three levels; letters are values, the same in both terms.
+    pub before: String,
+    /// What replaces it.
+    pub after: String,
 }
 
 /// Why nothing was run.
@@ -155,13 +157,15 @@ impl Log {
         if let Some(count) = self.counts.as_mut().and_then(|c| c.get_mut(rule)) {
             *count += 1;
         }
-        if let (Some(trace), Some(op)) = (&mut self.trace, f.alu_op(root)) {
+        if let Some(trace) = &mut self.trace {
             // Rules that were not compiled have no entry.
             let (rule, file, line) = self
                 .rules
                 .get(rule)
                 .map_or(("extra", "", 0), |info| (info.name, info.file, info.line));
-            trace.push(TraceEntry { rule, file, line, op, old: root.def(), new });
+            let (before, after) = crate::trace::sides(f, root.def(), new);
+            let function = f.name.clone();
+            trace.push(TraceEntry { rule, file, line, function, before, after });
         }
     }
 
@@ -228,6 +232,9 @@ pub fn run_with(
             continue;
         }
         let Some(op) = cx.f.alu_op(instr) else { continue };
+        if options.limit.is_some_and(|limit| cx.log.fired >= limit) {
+            continue;
+        }
         let fired = extra.as_mut().is_some_and(|extra| extra(&mut cx, instr))
             || found.matcher(op).is_some_and(|matcher| matcher(&mut cx, instr));
         if fired && cx.log.fired >= fuel {

@@ -17,6 +17,7 @@ mod moves;
 mod rewriter;
 mod ruleset;
 mod target;
+mod trace;
 
 pub use driver::{Counts, Error, Extra, Options, Report, TraceEntry, run, run_with};
 pub use rewriter::{Rewriter, Val};

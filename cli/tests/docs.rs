@@ -226,6 +226,7 @@ fn the_examples_of_every_help_work() {
         copy("a.wgsl", "b.wgsl");
         folder.run(&["print", "a.spv", "-o", "shader.nir"]).ends(0);
         folder.write("in.bin", vec![1; 1 << 16]);
+        folder.write("renders-right.sh", "! deburr print $1 | grep -q ishl");
         let args: Vec<&str> = [command, "--help"].into_iter().filter(|a| !a.is_empty()).collect();
         let text = folder.run(&args).ends(0).text();
         for example in text.trim_end().lines().rev().take(2) {

@@ -492,7 +492,7 @@ fn own_rules_are_counted_traced_and_disabled() {
     };
     let text = run(&["--rule-stats", "--trace"]).text();
     assert!(text.lines().any(|l| l.trim() == "1 gone"), "{text}");
-    assert!(text.contains("ixor ") && text.contains(" by gone at own.rules:2"), "{text}");
+    assert!(text.contains("ixor(") && text.contains(" by gone at own.rules:2"), "{text}");
     run(&["--disable-rule", "gone"]);
     assert!(String::from_utf8(f.read("a.nir")).unwrap().contains("= ixor "));
     f.run(&["opt", "a.wgsl", "--disable-rule", "gone"]).ends(2);

@@ -18,6 +18,16 @@ pub(crate) fn run(
     if rules.group(group).is_none() {
         return Ok(false);
     }
+    let mut limited;
+    let options = match options.limit {
+        None => options,
+        // The limit is one for the whole run.
+        Some(limit) => {
+            limited = options.clone();
+            limited.limit = Some(limit.saturating_sub(report.fired));
+            &limited
+        }
+    };
     let done = drive(f, rules, group, target, options).map_err(RunError::Rules)?;
     report.fired += done.fired;
     report.folded += done.folded;

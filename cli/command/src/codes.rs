@@ -81,6 +81,8 @@ codes! {
         "Values are written `a=0x7fc00000`, `a=1.5`, `a=-3` or `a=true`, components of a vector separated by commas. Bits must fit the size of the variable.";
     ENTRY_NAME = 62, "a name that no table has",
         "`deburr ops`, `deburr intrinsics`, `deburr rules` and `deburr passes` list what there is.";
+    BISECT = 63, "a check that can't guide a search",
+        "`bisect` runs the check on the module with more or fewer rewrites. It must succeed on the module without any: what fails even then is no rewrite's fault. Exit codes 126 and 127 say that the shell can't run the command.";
     VERIFY = 70, "a rule that isn't proved",
         "`deburr verify` found inputs for which the two sides differ, or has no verdict for an instance. The witness shows the inputs and both results.";
 }

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bisect;
 mod check;
 mod codes;
 mod eval;
@@ -17,6 +18,7 @@ mod json;
 mod naga_front;
 mod opt;
 mod opt_report;
+mod optimiser;
 mod options;
 mod output;
 mod own_rules;
@@ -103,6 +105,8 @@ enum Command {
     Eval(eval::Args),
     /// Compare what two compute modules do
     Check(check::Args),
+    /// Find the rewrite that makes a check fail
+    Bisect(bisect::Args),
     /// Rewrite a term by the rules
     Simplify(simplify::Args),
     /// Check the rewrite rules
@@ -177,6 +181,7 @@ fn dispatch(command: Command, tree: &Tree, reporter: &mut Reporter) -> Exit {
         Command::Run(args) => run::run(&args, reporter),
         Command::Eval(args) => eval::run(&args, reporter),
         Command::Check(args) => check::run(&args, reporter),
+        Command::Bisect(args) => bisect::run(&args, tree, reporter),
         Command::Simplify(args) => simplify::run(&args, tree, reporter),
         Command::Verify(args) => verify::run(&args, tree, reporter),
         Command::Rules(args) => tables::rules(&args, tree, reporter),

@@ -4,14 +4,13 @@ use crate::Tree;
 use crate::codes;
 use crate::input::{Input, Loaded, spirv_diagnostic};
 use crate::opt_report::{Done, Kinds, Left};
+use crate::optimiser::{Optimiser, Optimising};
 use crate::options::{Reading, parse_jobs};
 use crate::output;
-use crate::own_rules::OwnRules;
 use crate::parallel::in_order;
 use crate::report::{Diagnostic, Exit, Kind, Place, Reporter, Trouble};
-use deburr_algebraic::{RuleSet, Target};
 use deburr_ir_core::Module;
-use deburr_passes::{DEFAULT, Options, Pipeline, Report};
+use deburr_passes::{Options, Report};
 use deburr_spirv::{Counts, WriteOptions};
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -33,23 +32,13 @@ pub struct Args {
     /// Kind of output: spv, ir, wgsl [default: by OUT's extension]
     #[arg(long, value_enum, value_name = "KIND", hide_possible_values = true)]
     emit: Option<Emit>,
-    /// Passes, e.g. `inline,loop(dce,cse)`; `none` reads and writes
-    #[arg(long, default_value = DEFAULT, hide_default_value = true, value_name = "PIPELINE")]
-    passes: String,
+    #[command(flatten)]
+    optimising: Optimising,
     #[command(flatten)]
     reading: Reading,
-    /// Operations that may be created: spirv, generic
-    #[arg(long, value_enum, value_name = "T", default_value_t = TargetName::Spirv, hide_possible_values = true)]
-    target: TargetName,
     /// Refuse newer modules: vulkan1.0 … vulkan1.4, spv1.0 … spv1.6
     #[arg(long, value_name = "E", value_parser = parse_env)]
     target_env: Option<(u8, u8)>,
-    /// A file of rules that are tried before those built in
-    #[arg(long, value_name = "F")]
-    rules: Option<PathBuf>,
-    /// A rule that must not fire
-    #[arg(long = "disable-rule", value_name = "NAME")]
-    disabled: Vec<String>,
     /// Refuse modules whose lines or debug information would be lost
     #[arg(long)]
     debug: bool,
@@ -106,15 +95,6 @@ impl Emit {
     }
 }
 
-/// Targets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum TargetName {
-    /// What SPIR-V and the module's capabilities have
-    Spirv,
-    /// Everything
-    Generic,
-}
-
 /// The newest SPIR-V version that an environment takes.
 fn parse_env(name: &str) -> Result<(u8, u8), String> {
     let versions = [(1, 0), (1, 3), (1, 5), (1, 6), (1, 6)];
@@ -128,10 +108,6 @@ fn parse_env(name: &str) -> Result<(u8, u8), String> {
 
 /// Runs the subcommand.
 pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
-    let pipeline = match Pipeline::parse(&args.passes) {
-        Ok(pipeline) => pipeline,
-        Err(error) => return reporter.usage(&error.to_string()),
-    };
     if let Some(pass) = args.print_after.as_deref().filter(|p| deburr_passes::pass(p).is_none()) {
         return reporter.usage(&format!("no pass is called `{pass}`"));
     }
@@ -141,7 +117,11 @@ pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
     if args.inputs.len() > 1 && !folder {
         return reporter.usage("several inputs need `-o DIR/`");
     }
-    let mut job = Job { args, pipeline: &pipeline, folder, tree, own: None };
+    let optimiser = match Optimiser::of(&args.optimising, tree, reporter) {
+        Ok(optimiser) => optimiser,
+        Err(exit) => return exit,
+    };
+    let job = Job { args, folder, optimiser: &optimiser };
     if let Some((a, b, out)) = job.collision() {
         return reporter.usage(&format!(
             "`{}` and `{}` would both be written to `{}`",
@@ -149,17 +129,6 @@ pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
             b.display(),
             out.display()
         ));
-    }
-    let own = match args.rules.as_deref().map(|path| OwnRules::of(path, tree)).transpose() {
-        Ok(own) => own,
-        Err(trouble) => return reporter.diagnose_all(&trouble),
-    };
-    job.own = own.as_ref();
-    reporter.warn(own.as_ref().map_or(&Trouble::new(), |own| &own.warnings));
-    let known =
-        |name: &String| job.rules().rules.iter().any(|r| [r.base, r.name].contains(&&**name));
-    if let Some(rule) = args.disabled.iter().find(|name| !known(name)) {
-        return reporter.usage(&format!("no rule is called `{rule}`"));
     }
     if let Some(dir) = out.filter(|_| folder)
         && let Err(e) = std::fs::create_dir_all(dir)
@@ -182,11 +151,8 @@ pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
 
 struct Job<'a> {
     args: &'a Args,
-    pipeline: &'a Pipeline,
     folder: bool,
-    tree: &'a Tree,
-    /// Rules of the user's own.
-    own: Option<&'a OwnRules>,
+    optimiser: &'a Optimiser<'a>,
 }
 
 /// What an input came to.
@@ -201,11 +167,6 @@ struct Finished {
 }
 
 impl Job<'_> {
-    /// The rules that are counted and can be disabled.
-    fn rules(&self) -> &RuleSet {
-        self.own.map_or(self.tree.rules, |own| &own.all)
-    }
-
     fn tell(&self, result: Result<Finished, Trouble>, reporter: &mut Reporter) -> Exit {
         let finished = match result {
             Ok(finished) => finished,
@@ -370,41 +331,15 @@ impl Job<'_> {
     fn optimise(&self, path: &str, module: &mut Module) -> Result<(Report, Vec<String>), Trouble> {
         let mut options = Options::default();
         options.validate &= !self.args.no_validate;
-        options.rules.disabled = self.args.disabled.clone();
         options.rules.trace = self.args.trace;
         options.rules.counts = self.args.rule_stats;
-        let target = match self.args.target {
-            TargetName::Spirv => Target::spirv_of(module),
-            TargetName::Generic => Target::generic("generic"),
-        };
         let mut prints = Vec::new();
         let mut observer = |pass: &'static str, m: &Module, changed: bool| {
             if changed && self.args.print_after.as_deref() == Some(pass) {
                 prints.push(format!("// after {pass}\n{m}"));
             }
         };
-        let rules = self.rules();
-        let bug = |message: String| Diagnostic::new(path, Kind::Bug, codes::PASS_BUG, message);
-        let mut run = |module: &mut Module| {
-            let report =
-                self.pipeline.run_observed(module, rules, &target, &options, &mut observer);
-            report.map_err(|e| bug(e.to_string()))
-        };
-        let mut report = run(module)?;
-        let Some(own) = self.own else { return Ok((report, prints)) };
-        for round in 0.. {
-            let fired = own
-                .rewrite(module, &target, &options.rules, &mut report)
-                .map_err(|e| bug(e.to_string()))?;
-            if fired == 0 {
-                break;
-            }
-            if round == MAX_ROUNDS {
-                report.budget_stop = true;
-                break;
-            }
-            add(&mut report, run(module)?);
-        }
+        let report = self.optimiser.run(path, module, options, &mut observer)?;
         Ok((report, prints))
     }
 
@@ -431,33 +366,6 @@ impl Job<'_> {
             Emit::Spv | Emit::Ir | Emit::Input => Ok((output::bytes(&words), counts)),
         }
     }
-}
-
-/// Rounds of a file's rules and the pipeline after which no more is tried.
-const MAX_ROUNDS: usize = 16;
-
-/// Adds what another run of the pipeline did.
-fn add(total: &mut Report, again: Report) {
-    for pass in again.passes {
-        match total.passes.iter_mut().find(|p| p.name == pass.name) {
-            Some(entry) => {
-                entry.runs += pass.runs;
-                entry.changed += pass.changed;
-                entry.time += pass.time;
-                entry.delta += pass.delta;
-            }
-            None => total.passes.push(pass),
-        }
-    }
-    total.rules.fired += again.rules.fired;
-    total.rules.folded += again.rules.folded;
-    total.rules.trace.extend(again.rules.trace);
-    total.rules.cycles.extend(again.rules.cycles);
-    for (rule, n) in again.rules.counts {
-        *total.rules.counts.entry(rule).or_default() += n;
-    }
-    total.rounds = total.rounds.max(again.rounds);
-    total.budget_stop |= again.budget_stop;
 }
 
 /// Writes a result, or gives it back where it goes to stdout.

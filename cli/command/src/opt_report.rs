@@ -212,10 +212,7 @@ impl Done {
 
     /// Every rewrite.
     pub fn trace(&self) -> Vec<String> {
-        let tell = |t: &deburr_algebraic::TraceEntry| {
-            format!("{:?} {:?} -> {:?} by {} at {}:{}", t.op, t.old, t.new, t.rule, t.file, t.line)
-        };
-        self.report.rules.trace.iter().map(tell).collect()
+        self.report.rules.trace.iter().map(crate::optimiser::rewrite).collect()
     }
 
     /// The line of `--json`.

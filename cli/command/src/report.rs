@@ -45,6 +45,8 @@ pub enum Kind {
     Unsupported,
     /// A budget ran out.
     Limit,
+    /// An outside tool is missing or can't be run.
+    Tool,
     /// A pass is wrong.
     Bug,
 }
@@ -55,6 +57,7 @@ impl Kind {
             Kind::Invalid | Kind::Bug => "invalid",
             Kind::Unsupported => "unsupported",
             Kind::Limit => "limit",
+            Kind::Tool => "tool",
         }
     }
 
@@ -64,6 +67,7 @@ impl Kind {
             Kind::Invalid => Exit::No,
             Kind::Unsupported => Exit::Unsupported,
             Kind::Limit => Exit::Limit,
+            Kind::Tool => Exit::Unsupported,
             Kind::Bug => Exit::Bug,
         }
     }

@@ -5,7 +5,7 @@ use crate::codes;
 use crate::eval::parse_size;
 use crate::input::read_bytes;
 use crate::json::{Object, list, string};
-use crate::opt::TargetName;
+use crate::optimiser::TargetName;
 use crate::report::{Diagnostic, Exit, Kind, Place, Reporter, Trouble};
 use crate::term::{self, NodeKind, Surroundings, Term};
 use deburr_algebraic::{Options, Target, TraceEntry};

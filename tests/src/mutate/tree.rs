@@ -11,7 +11,7 @@ use deburr_rulegen::tables::{OpDef, SigTy, TableFile, Tables};
 
 /// The opcode table of the repository.
 pub fn tables() -> Result<Tables, String> {
-    let file = TableFile::new("opcodes.toml", include_str!("../../../opcodes.toml"));
+    let file = TableFile::new("opcodes.toml", deburr_ruleset::OPCODES);
     Tables::parse(&[file]).map_err(|errors| format!("{errors:?}"))
 }
 
