@@ -10,6 +10,7 @@ use super::raise::Raise;
 use super::signs::is_held;
 use super::switch::Switches;
 use super::types::{Class, ValueType};
+use super::wholes::{self, Wholes};
 use crate::error::Error;
 use deburr_ir_core::{AluOp, Block, Def, Func, Function, Instr, InstrKind, InstrView, Swizzle};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -56,6 +57,8 @@ pub(super) struct Emit<'w, 'm> {
     pub pointers: FxHashMap<Def, u32>,
     /// Ids of pointers that phis named before they were written.
     pub early_pointers: FxHashMap<Def, u32>,
+    /// Variables that are values.
+    pub objects: Wholes,
     /// Ids that are decorated NonUniform.
     pub non_uniform: FxHashSet<u32>,
     /// Values that are pointers, derefs apart.
@@ -95,6 +98,7 @@ impl<'w, 'm> Emit<'w, 'm> {
             early_casts: FxHashMap::default(),
             pointers: FxHashMap::default(),
             early_pointers: FxHashMap::default(),
+            objects: wholes::find(f),
             non_uniform: FxHashSet::default(),
             pointer_values,
         }

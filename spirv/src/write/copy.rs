@@ -84,6 +84,20 @@ impl Emit<'_, '_> {
             scope,
         };
         let (to_ty, from_ty) = (self.pointee(to)?, self.pointee(from)?);
+        if let Some((object, _)) = self.whole_var(to) {
+            let value = match self.whole_part(from)? {
+                Some(part) => part,
+                None => (self.loaded(from, from_ty, from_access)?, from_ty),
+            };
+            self.objects.insert(object, Some(value));
+            return Ok(());
+        }
+        if let Some(value) = self.whole_value(from, to_ty)? {
+            let mut operands = vec![self.pointer(to)?, value];
+            self.push_access(to_access, &mut operands);
+            self.code.op(Op::Store, &operands);
+            return Ok(());
+        }
         let two_sets = self.w.module.spirv.version >= (1, 4);
         let joined = Access::joined(to_access, from_access);
         if to_ty == from_ty && (two_sets || joined.is_some()) {
@@ -125,7 +139,7 @@ impl Emit<'_, '_> {
     }
 
     /// A value of one layout in another.
-    fn relaid(&mut self, value: u32, to: Type, from: Type) -> Result<u32, Error> {
+    pub(super) fn relaid(&mut self, value: u32, to: Type, from: Type) -> Result<u32, Error> {
         let module = self.w.module;
         if !match_logically(&module.types, to, from) {
             return Err(Error::invalid("a copy between types that differ by more than layout"));

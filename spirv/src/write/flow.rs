@@ -34,6 +34,9 @@ pub(super) fn write_body(w: &mut Writer<'_>, func: Func, params: Vec<u32>) -> Re
     emit.find_phi_casts();
     let mut variables = Words::default();
     for slot in 0..f.locals.len() {
+        if emit.objects.contains_key(&Var::local(slot)) {
+            continue;
+        }
         let var = &f.locals[slot];
         let id = emit.w.var_id(Var::local(slot))?;
         let init = emit.w.variable(var, id)?;

@@ -69,6 +69,9 @@ impl Emit<'_, '_> {
         let converts = self.f.is_used(def)
             && self.f.deref(instr).is_some_and(|d| d.kind == DerefKind::Cast)
             && self.converts(def);
+        if self.whole_var(def).is_some() {
+            return Ok(());
+        }
         if converts
             || self.raise.is_parent(instr.def())
             || pointer_is_used(self.f, instr, |i| self.raise.is_part(i))
@@ -288,6 +291,9 @@ impl Emit<'_, '_> {
     fn load(&mut self, instr: Instr) -> Result<(), Error> {
         if self.raised_load(instr)? {
             return Ok(());
+        }
+        if let Some((part, _)) = self.whole_part(self.f.src(instr, 0))? {
+            return self.alias(instr.def(), part);
         }
         let pointer = self.pointer(self.f.src(instr, 0))?;
         let type_id = self.type_id(instr.def())?;

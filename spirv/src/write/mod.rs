@@ -25,6 +25,7 @@ mod stages;
 mod switch;
 mod tex;
 mod types;
+mod wholes;
 
 use crate::error::Error;
 use crate::fast_math::{default_flags, flags_of};

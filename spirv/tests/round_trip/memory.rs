@@ -149,9 +149,8 @@ fn very_many_empty_structs() {
         expect![[r#"
             %1 = OpFunction  %2  None %3
             %4 = OpLabel
-            %5 = OpVariable  %15  Function
-            OpCopyMemory %5 %16
-            OpCopyMemory %17 %5
+            %16 = OpLoad  %15  %5
+            OpStore %6 %16
             OpReturn
             OpFunctionEnd
         "#]],
@@ -218,12 +217,10 @@ fn a_logical_copy_of_a_large_object() {
         0x0001_0500,
         code,
         expect![[r#"
-        OpCopyMemory %8 %2
-        %18 = OpLoad  %12  %8
-        %19 = OpCopyLogical  %16  %18
-        OpStore %14 %19
-        OpCopyMemory %3 %14
-    "#]],
+            %12 = OpLoad  %11  %2
+            %15 = OpCopyLogical  %14  %12
+            OpStore %3 %15
+        "#]],
     );
     let module = read(&large_copy(0x0001_0300, code), &ReadOptions::default());
     let module = module.expect("the module can be read");
@@ -276,10 +273,9 @@ fn a_copy_keeps_its_memory_operands() {
         0x0001_0300,
         code,
         expect![[r#"
-        %14 = OpLoad  %12  %4 Volatile|Aligned 16
-        OpStore %8 %14
-        OpCopyMemory %3 %8
-    "#]],
+            %12 = OpLoad  %11  %4 Volatile|Aligned 16
+            OpStore %3 %12
+        "#]],
     );
 }
 

@@ -215,12 +215,18 @@ impl Emit<'_, '_> {
         let Some(&(group, n)) = self.raise.of_instr.get(&instr) else { return Ok(false) };
         let Kind::Load { parent, ty } = self.raise.groups[group].kind else { return Ok(false) };
         if n == 0 {
-            let pointer = self.pointer(parent)?;
-            let type_id = self.w.ir_type(ty)?;
-            let id = self.w.id();
-            let mut operands = vec![type_id, id, pointer];
-            self.whole_access(group, ty, &mut operands);
-            self.code.op(Op::Load, &operands);
+            let id = match self.whole_value(parent, ty)? {
+                Some(id) => id,
+                None => {
+                    let pointer = self.pointer(parent)?;
+                    let type_id = self.w.ir_type(ty)?;
+                    let id = self.w.id();
+                    let mut operands = vec![type_id, id, pointer];
+                    self.whole_access(group, ty, &mut operands);
+                    self.code.op(Op::Load, &operands);
+                    id
+                }
+            };
             self.raise.groups[group].id = Some(id);
         }
         self.extract_part(instr.def(), group, n)?;
