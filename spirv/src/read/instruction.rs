@@ -307,7 +307,7 @@ impl FnReader<'_, '_> {
 
     fn undefined(&mut self, id: u32, ty: Type) -> Result<(), Error> {
         if self.r.meta(ty).leaves > MAX_LEAVES {
-            let deref = self.scratch(ty);
+            let deref = self.plain_scratch(ty)?;
             return self.set(id, Value::new(ty, Val::Mem(deref)));
         }
         let shapes = self.leaf_shapes(ty)?;
@@ -362,9 +362,10 @@ impl FnReader<'_, '_> {
             values.push(value);
         }
         if self.r.meta(ty).leaves > MAX_LEAVES {
-            let deref = self.scratch(ty);
+            let deref = self.plain_scratch(ty)?;
+            let own = self.pointee(deref, ty);
             for (n, value) in values.iter().enumerate() {
-                let (part, part_ty) = self.step_into(deref, ty, n as u32)?;
+                let (part, part_ty) = self.step_into(deref, own, n as u32)?;
                 self.store_value(part, part_ty, value, 0, 0, 0)?;
             }
             return self.set(inst.id, Value::new(ty, Val::Mem(deref)));

@@ -222,7 +222,7 @@ impl FnReader<'_, '_> {
         scope: u32,
     ) -> Result<Val, Error> {
         if self.r.meta(ty).leaves > MAX_LEAVES {
-            let copy = self.scratch(ty);
+            let copy = self.plain_scratch(ty)?;
             self.copy(copy, deref, Access::default(), Access { bits: access, align, scope });
             return Ok(Val::Mem(copy));
         }
@@ -367,7 +367,7 @@ impl FnReader<'_, '_> {
                     .ok_or_else(|| Error::unsupported("a sampled image as an argument"))?,
                 Passed::Memory(_) => match value.kind {
                     // Callees never write to what is passed so.
-                    Val::Mem(deref) => deref,
+                    Val::Mem(deref) if self.pointee(deref, param) == param => deref,
                     _ => {
                         let copy = self.scratch(param);
                         self.store_value(copy, param, &value, 0, 0, 0)?;

@@ -9,6 +9,7 @@ use deburr_ir_core::{
     StructType, Type, TypeData, Var, Variable,
 };
 use rspirv::spirv;
+use rustc_hash::FxHashMap;
 use spirv::{Decoration as D, Op};
 
 /// Levels of nesting that a type may have (SPIR-V 2.17).
@@ -326,6 +327,52 @@ impl Reader<'_> {
         let ty = self.m.types.intern(data);
         self.note_type(ty)?;
         Ok(ty)
+    }
+
+    /// A type without offsets, strides and what blocks and members in memory are decorated with.
+    pub fn without_layout(&mut self, ty: Type) -> Result<Type, Error> {
+        let mut plain: FxHashMap<Type, Type> = FxHashMap::default();
+        let mut work = vec![(ty, false)];
+        while let Some((at, ready)) = work.pop() {
+            if plain.contains_key(&at) {
+                continue;
+            }
+            let data = self.m.types[at].clone();
+            let parts: Vec<Type> = match &data {
+                TypeData::Struct(s) => s.members.iter().map(|m| m.ty).collect(),
+                TypeData::Array { elem, .. } => vec![*elem],
+                _ => Vec::new(),
+            };
+            if !ready {
+                work.push((at, true));
+                work.extend(parts.into_iter().map(|part| (part, false)));
+                continue;
+            }
+            let of = |part: &Type| plain.get(part).copied().unwrap_or(*part);
+            let own = match data {
+                TypeData::Struct(s) => {
+                    let member = |m: Member| Member {
+                        ty: of(&m.ty),
+                        name: m.name,
+                        offset: None,
+                        matrix_stride: None,
+                        row_major: false,
+                        decorations: Vec::new(),
+                    };
+                    self.intern_type(TypeData::Struct(StructType {
+                        name: s.name,
+                        members: s.members.into_iter().map(member).collect(),
+                        decorations: Vec::new(),
+                    }))?
+                }
+                TypeData::Array { elem, len, .. } => {
+                    self.intern_type(TypeData::Array { elem: of(&elem), len, stride: 0 })?
+                }
+                _ => at,
+            };
+            plain.insert(at, own);
+        }
+        Ok(plain.get(&ty).copied().unwrap_or(ty))
     }
 
     // ---- constants ----------------------------------------------------------------------------------

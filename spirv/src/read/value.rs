@@ -418,11 +418,12 @@ impl FnReader<'_, '_> {
     pub fn extract(&mut self, value: &Value, indices: &[u32]) -> Result<(Type, Val), Error> {
         let mut ty = value.ty;
         if let Val::Mem(deref) = value.kind {
-            let mut deref = deref;
+            let (mut deref, mut own) = (deref, self.pointee(deref, ty));
             for &index in indices {
-                (deref, ty) = self.step_into(deref, ty, index)?;
+                (deref, own) = self.step_into(deref, own, index)?;
+                ty = self.part_type(ty, index)?;
             }
-            let kind = self.load_value(deref, ty, 0, 0, 0)?;
+            let kind = self.load_value(deref, own, 0, 0, 0)?;
             return Ok((ty, kind));
         }
         let leaves = self.value_leaves(value)?;
@@ -450,6 +451,13 @@ impl FnReader<'_, '_> {
             return Err(Error::invalid("an index leads out of the vector"));
         }
         Ok((elem, Val::Def(self.b().channel(leaf, index as u8))))
+    }
+
+    /// The type of part `index` of anything that has parts.
+    fn part_type(&self, ty: Type, index: u32) -> Result<Type, Error> {
+        let types = &self.r.m.types;
+        let part = types.member(ty, index).or_else(|| types.element(ty));
+        part.ok_or_else(|| Error::invalid("an index leads out of the composite"))
     }
 
     /// The type of part `index` of an aggregate or matrix, and the leaves before it.
@@ -491,16 +499,18 @@ impl FnReader<'_, '_> {
     /// The value with the part that the indices lead to replaced.
     pub fn insert(&mut self, value: &Value, part: &Value, indices: &[u32]) -> Result<Val, Error> {
         if let Val::Mem(old) = value.kind {
-            let copy = self.scratch(value.ty);
+            let copy = self.plain_scratch(value.ty)?;
             self.copy(copy, old, Access::default(), Access::default());
-            let (mut deref, mut ty) = (copy, value.ty);
+            let (mut deref, mut own) = (copy, self.pointee(copy, value.ty));
+            let mut ty = value.ty;
             for &index in indices {
-                (deref, ty) = self.step_into(deref, ty, index)?;
+                (deref, own) = self.step_into(deref, own, index)?;
+                ty = self.part_type(ty, index)?;
             }
             if ty != part.ty {
                 return Err(Error::invalid("the part inserted has another type"));
             }
-            self.store_value(deref, ty, part, 0, 0, 0)?;
+            self.store_value(deref, own, part, 0, 0, 0)?;
             return Ok(Val::Mem(copy));
         }
         let mut leaves = self.value_leaves(value)?;
@@ -555,6 +565,21 @@ impl FnReader<'_, '_> {
         let srcs: Vec<_> =
             picks.iter().map(|&(def, c)| deburr_ir_core::AluSrc::comp(def, c)).collect();
         Ok(b.alu_instr(op, picks.len() as u8, &srcs).def())
+    }
+
+    /// A new local variable of a type but for its layout, which memory of a function has none of, and its deref. Before
+    /// 1.4 SPIR-V can't copy between the two.
+    pub fn plain_scratch(&mut self, ty: Type) -> Result<Def, Error> {
+        if self.r.m.spirv.version < (1, 4) {
+            return Ok(self.scratch(ty));
+        }
+        let plain = self.r.without_layout(ty)?;
+        Ok(self.scratch(plain))
+    }
+
+    /// The type of what a deref points to.
+    pub fn pointee(&self, deref: Def, otherwise: Type) -> Type {
+        self.f.deref(deref.instr()).map_or(otherwise, |d| d.ty)
     }
 
     /// A new local variable, its deref.

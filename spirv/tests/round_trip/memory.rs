@@ -228,6 +228,39 @@ fn a_logical_copy_of_a_large_object() {
     assert_eq!(error.kind, ErrorKind::Unsupported);
 }
 
+/// An object that is changed is in a variable, and memory of functions has no layout.
+#[test]
+fn a_large_object_with_a_part_replaced() {
+    check_copy(
+        0x0001_0500,
+        r"
+        %value = OpLoad %to %c
+        %other = OpCompositeInsert %to %n1 %value 0 7
+        %part = OpCompositeExtract %tight %other 0
+        %same = OpCompositeConstruct %to %part
+        OpStore %b %same",
+        expect![[r#"
+            %17 = OpLoad  %16  %4
+            %18 = OpCopyLogical  %12  %17
+            OpStore %8 %18
+            OpStore %22 %23
+            %26 = OpLoad  %11  %25
+            OpStore %27 %26
+            %28 = OpLoad  %12  %14
+            %29 = OpCopyLogical  %16  %28
+            OpStore %3 %29
+        "#]],
+    );
+    let words = large_copy(
+        0x0001_0500,
+        "%value = OpLoad %to %c\n%other = OpCompositeInsert %to %n1 %value 0 7\nOpStore %b %other",
+    );
+    let module = read(&words, &ReadOptions::default()).expect("the module can be read");
+    let text = module.to_string();
+    let local = text.lines().find(|l| l.contains("decl_var function")).expect("a variable");
+    assert!(!local.contains("stride"), "{local}");
+}
+
 /// What is said of one side of a copy is said of that side alone.
 #[test]
 fn a_copy_keeps_its_memory_operands() {
