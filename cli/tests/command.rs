@@ -397,3 +397,27 @@ fn an_empty_module_is_a_module() {
     f.run(&["parse", "empty.nir"]).ends(0);
     f.run(&["run", "empty.nir"]).ends(1).says("E0050");
 }
+
+#[test]
+fn rule_files_are_formatted_and_checked() {
+    let folder = Folder::new();
+    let (wild, tame) =
+        ("rules 1\nrule a:iadd( a,0 )\n=>a;", "rules 1\n\nrule a: iadd(a, 0) => a;\n");
+    folder.run(&["rules", "fmt", "--check"]).ends(0);
+    folder.write("mine.rules", wild);
+    let run = folder.run(&["rules", "fmt", "--check", "mine.rules"]).ends(1);
+    let run = run.says("error[E0065]: this is not formatted");
+    run.says("mine.rules:2:1");
+    assert_eq!(folder.read("mine.rules"), wild.as_bytes(), "--check writes nothing");
+    let run = folder.run(&["rules", "fmt", "mine.rules"]).ends(0);
+    assert_eq!(run.text(), "mine.rules: formatted\n");
+    assert_eq!(folder.read("mine.rules"), tame.as_bytes());
+    folder.run(&["rules", "fmt", "--check", "mine.rules"]).ends(0);
+    let run = folder.run_with(&["rules", "fmt", "-"], wild.as_bytes()).ends(0);
+    assert_eq!(run.text(), tame);
+    folder.write("bad.rules", "rules 1\nrule a iadd(a, 0) => a;\n");
+    folder.run(&["rules", "fmt", "bad.rules", "mine.rules"]).ends(1).says("bad.rules:2:7");
+    let lines =
+        json_lines(&folder, &["rules", "fmt", "--json", "mine.rules"], 0, &["file", "formatted"]);
+    assert!(lines[0].contains("\"formatted\":true,\"written\":false"), "{lines:?}");
+}

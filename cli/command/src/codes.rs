@@ -83,6 +83,8 @@ codes! {
         "`deburr ops`, `deburr intrinsics`, `deburr rules` and `deburr passes` list what there is.";
     BISECT = 63, "a check that can't guide a search",
         "`bisect` runs the check on the module with more or fewer rewrites. It must succeed on the module without any: what fails even then is no rewrite's fault. Exit codes 126 and 127 say that the shell can't run the command.";
+    NOT_FORMATTED = 65, "a rule file that isn't formatted",
+        "`deburr rules fmt FILE` writes rule files in their one form, `--check` only asks whether they have it. Nothing that the file says changes.";
     VERIFY = 70, "a rule that isn't proved",
         "`deburr verify` found inputs for which the two sides differ, or has no verdict for an instance. The witness shows the inputs and both results.";
 }

@@ -27,6 +27,7 @@ mod parse;
 mod print;
 mod report;
 mod rulebook;
+mod rules_fmt;
 mod run;
 mod simplify;
 mod stats;
@@ -111,7 +112,7 @@ enum Command {
     Simplify(simplify::Args),
     /// Check the rewrite rules
     Verify(verify::Args),
-    /// List the rewrite rules
+    /// List the rewrite rules, format rule files
     Rules(tables::RulesArgs),
     /// List the opcodes
     Ops(tables::OpsArgs),

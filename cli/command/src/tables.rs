@@ -5,6 +5,7 @@ use crate::codes;
 use crate::json::Object;
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
 use crate::rulebook::Rulebook;
+use crate::rules_fmt;
 use deburr_ir_core::{ALU_INFO, AluInfo, AluType, BaseType, INTRINSIC_INFO, IntrinsicInfo};
 use deburr_passes::Run;
 use deburr_rulegen::diagnostics::nearest;
@@ -36,13 +37,25 @@ pub struct PassesArgs {
     filter: String,
 }
 
-/// List the rewrite rules.
+/// List the rewrite rules, or format the files they are written in.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  deburr rules fadd\n  deburr rules --json")]
+#[command(args_conflicts_with_subcommands = true, subcommand_value_name = "fmt")]
+#[command(
+    after_help = "Examples:\n  deburr rules fadd\n  deburr rules fmt --check rules/pow2.rules"
+)]
 pub struct RulesArgs {
     /// Part of the name
     #[arg(default_value = "", hide_default_value = true, value_name = "NAME")]
     filter: String,
+    #[command(subcommand)]
+    command: Option<RulesCommand>,
+}
+
+#[derive(clap::Subcommand)]
+#[command(disable_help_subcommand = true)]
+enum RulesCommand {
+    /// Format rule files
+    Fmt(rules_fmt::Args),
 }
 
 /// What is said of an entry.
@@ -209,6 +222,9 @@ fn pass_entries() -> Vec<Entry> {
 
 /// `deburr rules`.
 pub fn rules(args: &RulesArgs, tree: &Tree, reporter: &mut Reporter) -> Exit {
+    if let Some(RulesCommand::Fmt(args)) = &args.command {
+        return rules_fmt::run(args, reporter);
+    }
     let set = tree.rules;
     let entry = |rule: &'static deburr_algebraic::RuleInfo| Entry {
         name: rule.name,

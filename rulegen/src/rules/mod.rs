@@ -12,6 +12,7 @@ mod clauses;
 pub mod codes;
 pub mod emit;
 pub mod expand;
+pub mod fmt;
 mod instances;
 pub mod library;
 pub mod model;

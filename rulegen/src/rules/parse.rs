@@ -8,10 +8,10 @@ use pest::iterators::{Pair, Pairs};
 use std::sync::Arc;
 
 #[allow(missing_docs, reason = "the derive makes undocumented items")]
-mod grammar {
+pub(super) mod grammar {
     #[derive(pest_derive::Parser)]
     #[grammar = "rules/rules.pest"]
-    pub(super) struct Grammar;
+    pub struct Grammar;
 }
 use grammar::{Grammar, Rule};
 
@@ -88,7 +88,11 @@ pub fn parse_bare_rule(file: &Arc<str>, text: &str) -> Result<super::ast::Rule, 
 }
 
 /// The pairs inside the top rule.
-fn run<'t>(name: &Arc<str>, text: &'t str, top: Rule) -> Result<Pairs<'t, Rule>, Diagnostic> {
+pub(super) fn run<'t>(
+    name: &Arc<str>,
+    text: &'t str,
+    top: Rule,
+) -> Result<Pairs<'t, Rule>, Diagnostic> {
     if let Some(at) = too_deep(text) {
         return Err(Diagnostic::error(
             codes::SYNTAX,
@@ -223,6 +227,22 @@ fn name_of(pair: &Pair<'_, Rule>) -> Name {
     Name { text: trimmed(pair.as_str()).to_string(), span: span_of(pair) }
 }
 
+/// Text of the expression language, with blanks in place of comments, so that places stay.
+fn expr_of(pair: &Pair<'_, Rule>) -> Name {
+    let name = name_of(pair);
+    if !name.text.contains("//") {
+        return name;
+    }
+    let mut text = String::new();
+    for line in name.text.split_inclusive('\n') {
+        let code = line.find("//").unwrap_or(line.len());
+        text.push_str(&line[..code]);
+        text.extend(line[code..].chars().map(|c| if c == '\n' { c } else { ' ' }));
+    }
+    let text = text.trim_end().to_string();
+    Name { span: Span { end: name.span.start + text.len() as u32, ..name.span }, text }
+}
+
 fn push_doc(doc: &mut String, line: &str) {
     if !doc.is_empty() {
         doc.push('\n');
@@ -354,7 +374,7 @@ impl Cx<'_> {
             match p.as_rule() {
                 Rule::ident => name = Some(name_of(&p)),
                 Rule::term => value = Some(LetValue::Term(self.term(p)?)),
-                Rule::raw_expr => value = Some(LetValue::Expr(name_of(&p))),
+                Rule::raw_expr => value = Some(LetValue::Expr(expr_of(&p))),
                 _ => {}
             }
         }
@@ -457,7 +477,7 @@ impl Cx<'_> {
                     let var = self.expect(parts.next().map(|p| name_of(&p)), span)?;
                     FactArg::Var(var, parts.next().and_then(swizzle_letters))
                 }
-                _ => FactArg::Expr(name_of(&p)),
+                _ => FactArg::Expr(expr_of(&p)),
             });
         }
         Ok(FactUse::Call { name, args, span })
@@ -655,7 +675,7 @@ impl Cx<'_> {
                         return Err(self.bad(span_of(&word), "expected `values`"));
                     }
                 }
-                Rule::raw_expr => body = Some(name_of(&p)),
+                Rule::raw_expr => body = Some(expr_of(&p)),
                 _ => {}
             }
         }

@@ -1,5 +1,7 @@
 //! Each test gives a rule file and looks at the diagnostics or at the model.
 
+mod fmt;
+
 use super::compile;
 use super::library::Library;
 use super::model::*;
