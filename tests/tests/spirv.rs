@@ -70,7 +70,8 @@ fn random_programs_by_way_of_spirv() {
         restrict(&mut before);
         let groups = ["", "Vote", "Ballot", "Arithmetic", "Shuffle", "ShuffleRelative", "Quad"];
         let groups = groups.map(|group| format!("GroupNonUniform{group}"));
-        before.spirv.capabilities.extend(groups);
+        let sizes = ["Int8", "Int16", "Int64", "Float16", "Float64"].map(str::to_owned);
+        before.spirv.capabilities.extend(groups.into_iter().chain(sizes));
         let words = match write(&before, &WriteOptions::default()) {
             Ok(words) => words,
             Err(error) => {
