@@ -404,6 +404,20 @@ impl TypeTable {
         }
     }
 
+    /// The type of the part at a constant index, if there is one for sure.
+    pub fn part(&self, ty: Type, index: u64) -> Option<Type> {
+        let (part, len) = match &self[ty] {
+            TypeData::Struct(s) => {
+                return s.members.get(usize::try_from(index).ok()?).map(|member| member.ty);
+            }
+            TypeData::Array { elem, len: ArrayLen::Const(n), .. } => (*elem, u64::from(*n)),
+            TypeData::Matrix { column, cols } => (*column, u64::from(*cols)),
+            TypeData::Vector { elem, len } => (*elem, u64::from(*len)),
+            _ => return None,
+        };
+        (index < len).then_some(part)
+    }
+
     /// Bytes to which a part of an object is aligned, if the object is to `align` bytes: the largest power of two that
     /// divides `align` and the offset of the part, which the indices lead to. 0 if the layout does not say.
     pub fn part_align(&self, mut ty: Type, path: &[u32], align: u32) -> u32 {

@@ -8,7 +8,10 @@
 //! decl_var private float32 &x        (a local of `main`)
 //! ```
 
-use deburr_ir_core::{Constant, DerefKind, Func, Function, InstrView, Modes, Module, Var};
+use deburr_ir_core::{
+    Constant, DerefKind, Func, Function, Instr, InstrKind, InstrView, Intrinsic, Modes, Module,
+    User, Var,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Makes private variables local where one entry function alone uses them.
@@ -17,12 +20,14 @@ pub fn global_to_local(m: &mut Module) -> bool {
     let entered: FxHashSet<Func> =
         m.entry_points.iter().map(|e| e.function).filter(|f| !called.contains(f)).collect();
     let mut users: FxHashMap<Var, Vec<Func>> = FxHashMap::default();
+    let mut pinned = FxHashSet::default();
     for func in m.funcs() {
         let f = &m[func];
         if !f.has_body() {
             continue;
         }
         for instr in f.all_instrs() {
+            pinned.extend(escaping(f, instr));
             if let Some(DerefKind::Var(var)) = f.deref(instr).map(|d| d.kind)
                 && !var.is_local()
                 && m.vars[var.slot()].mode == Modes::PRIVATE
@@ -35,7 +40,6 @@ pub fn global_to_local(m: &mut Module) -> bool {
         }
     }
     // An address in an initialiser is a use that no instruction shows.
-    let mut pinned = FxHashSet::default();
     m.vars.iter().filter_map(|v| v.init.as_ref()).for_each(|c| collect_addresses(c, &mut pinned));
     let mut moved: Vec<(Var, Func)> = users
         .into_iter()
@@ -56,6 +60,32 @@ pub fn global_to_local(m: &mut Module) -> bool {
         retarget(&mut m[func], &locals);
     }
     !moved.is_empty()
+}
+
+/// The private variable whose address an instruction gives, where that goes to what needs the mode to stay: a call, a
+/// cast, a choice, memory.
+fn escaping(f: &Function, instr: Instr) -> Option<Var> {
+    f.deref(instr).filter(|d| d.modes == Modes::PRIVATE)?;
+    let stays = |user: User| match user {
+        User::Instr(user) => match f.kind(user) {
+            InstrKind::Deref => f.deref(user).is_some_and(|d| d.kind == DerefKind::Cast),
+            InstrKind::Intrinsic => {
+                f.intrinsic(user) == Some(Intrinsic::STORE_DEREF) && f.src(user, 1) == instr.def()
+            }
+            _ => true,
+        },
+        User::If(_) => true,
+    };
+    if !f.uses(instr.def()).any(|u| stays(u.user())) {
+        return None;
+    }
+    let mut at = instr;
+    loop {
+        match f.deref(at)?.kind {
+            DerefKind::Var(var) => return Some(var),
+            _ => at = f.src(at, 0).instr(),
+        }
+    }
 }
 
 /// Functions that some function calls.

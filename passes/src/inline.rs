@@ -18,8 +18,8 @@
 use crate::inline_cost::{Callee, Site, Vars, module_size};
 use crate::{copy_prop, lower_returns, mem};
 use deburr_ir_core::{
-    Builder, Cursor, Def, DerefKind, Func, Function, Instr, InstrView, Intrinsic, Modes, Module,
-    TypeTable, User, Var,
+    Builder, Cursor, Def, DerefKind, Func, Function, Instr, InstrView, Intrinsic, JumpKind, Modes,
+    Module, NodeKind, TypeTable, User, Var,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -138,11 +138,16 @@ impl CallGraph {
 
 /// Inlines a function where it pays.
 fn inline_function(m: &mut Module, func: Func, graph: &mut CallGraph, growth: &mut Growth) -> bool {
-    let sites = std::mem::take(&mut graph.sites[func.index()]);
+    let mut sites = std::mem::take(&mut graph.sites[func.index()]);
     if !m[func].has_body() || m[func].control & CONTROL_DONT_INLINE != 0 {
         return false;
     }
     if sites.iter().any(|site| m[site.caller].float_env != m[func].float_env) {
+        return false;
+    }
+    // A continue construct ends at the loop's head on every way: a call there may end the invocation, a jump may not.
+    sites.retain(|site| !in_continue_list(&m[site.caller], site.call) || !halts(&m[func]));
+    if sites.is_empty() {
         return false;
     }
     let mut callee = Callee::new(&m[func]);
@@ -164,6 +169,25 @@ fn inline_function(m: &mut Module, func: Func, graph: &mut CallGraph, growth: &m
         graph.sizes[site.caller.index()] += graph.sizes[func.index()];
     }
     true
+}
+
+fn halts(f: &Function) -> bool {
+    f.blocks().any(|b| matches!(f.block_jump(b), Some((_, JumpKind::Halt))))
+}
+
+/// Whether a call stands in the continue list of a loop.
+fn in_continue_list(f: &Function, call: Instr) -> bool {
+    let mut node = f.block_of(call).and_then(|block| f.block_node(block));
+    while let Some(inner) = node {
+        let list = f.node_list(inner);
+        node = f.list_owner(list);
+        if let Some(NodeKind::Loop { continue_list, .. }) = node.map(|n| f.node_kind(n))
+            && continue_list == list
+        {
+            return true;
+        }
+    }
+    false
 }
 
 /// The calls that become the body, and what that takes of the growth that is left.

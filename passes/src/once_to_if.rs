@@ -39,7 +39,7 @@ pub fn once_to_if(f: &mut Function) -> bool {
 }
 
 fn depth(f: &Function, node: Node) -> usize {
-    std::iter::successors(f.parent(node), |&n| f.parent(n)).count()
+    std::iter::successors(f.parent(node), |&n| f.parent(n)).take(MAX_DEPTH).count()
 }
 
 /// How deep the nodes of a list nest, up to [`MAX_DEPTH`].

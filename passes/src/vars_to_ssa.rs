@@ -156,25 +156,8 @@ fn has_cast(f: &Function, deref: Instr) -> bool {
 }
 
 /// Whether every constant index of the path exists.
-fn in_bounds(types: &TypeTable, mut ty: Type, path: &[u32]) -> bool {
-    for &step in path {
-        let (next, len) = match &types[ty] {
-            TypeData::Struct(s) => {
-                (s.members.get(step as usize).map(|m| m.ty), s.members.len() as u32)
-            }
-            TypeData::Array { elem, len: deburr_ir_core::ArrayLen::Const(n), .. } => {
-                (Some(*elem), *n)
-            }
-            TypeData::Matrix { column, cols } => (Some(*column), u32::from(*cols)),
-            TypeData::Vector { elem, len } => (Some(*elem), u32::from(*len)),
-            _ => return false,
-        };
-        match next {
-            Some(next) if step < len => ty = next,
-            _ => return false,
-        }
-    }
-    true
+fn in_bounds(types: &TypeTable, ty: Type, path: &[u32]) -> bool {
+    path.iter().try_fold(ty, |ty, &step| types.part(ty, step.into())).is_some()
 }
 
 impl Accesses {

@@ -77,6 +77,7 @@ impl<'w, 'm> Emit<'w, 'm> {
     ) -> Self {
         let raise = Raise::find(f, w.module);
         let pointer_values = pointer_values(f, w.module);
+        let objects = wholes::find(f, &w.module.types);
         Emit {
             w,
             f,
@@ -98,7 +99,7 @@ impl<'w, 'm> Emit<'w, 'm> {
             early_casts: FxHashMap::default(),
             pointers: FxHashMap::default(),
             early_pointers: FxHashMap::default(),
-            objects: wholes::find(f),
+            objects,
             non_uniform: FxHashSet::default(),
             pointer_values,
         }

@@ -7,7 +7,7 @@
 use super::code::Emit;
 use crate::error::Error;
 use deburr_ir_core::{
-    Def, DerefKind, Dominance, Function, Instr, InstrView, Intrinsic, Type, User, Var,
+    Def, DerefKind, Dominance, Function, Instr, InstrView, Intrinsic, Type, TypeTable, User, Var,
 };
 use rustc_hash::FxHashMap;
 use spirv::Op;
@@ -24,7 +24,7 @@ struct Uses {
 }
 
 /// Finds the variables that are values.
-pub(super) fn find(f: &Function) -> Wholes {
+pub(super) fn find(f: &Function, types: &TypeTable) -> Wholes {
     let is_candidate = |var: Var| {
         let data = &f.locals[var.slot()];
         data.name.is_empty() && data.init.is_none()
@@ -42,7 +42,7 @@ pub(super) fn find(f: &Function) -> Wholes {
             continue;
         };
         if is_candidate(var) {
-            note(f, instr, direct, uses.entry(var).or_default());
+            note(f, types, instr, direct, uses.entry(var).or_default());
         }
     }
     uses.retain(|_, u| !u.other && u.fills.len() == 1);
@@ -71,10 +71,15 @@ fn root(f: &Function, deref: Instr) -> Option<(Var, bool)> {
 }
 
 /// Notes the uses of a deref of a variable.
-fn note(f: &Function, deref: Instr, direct: bool, uses: &mut Uses) {
+fn note(f: &Function, types: &TypeTable, deref: Instr, direct: bool, uses: &mut Uses) {
     let constant = match f.deref(deref).map(|d| d.kind) {
         Some(DerefKind::Var(_) | DerefKind::Struct(_)) => true,
-        Some(DerefKind::Array) => f.constant(f.src(deref, 1)).is_some(),
+        // An index past the end is undefined in memory, but no part of a value.
+        Some(DerefKind::Array) => {
+            let whole = f.deref(f.src(deref, 0).instr()).map(|d| d.ty);
+            let index = f.constant(f.src(deref, 1)).map(|c| c[0]);
+            whole.zip(index).is_some_and(|(ty, index)| types.part(ty, index).is_some())
+        }
         _ => false,
     };
     uses.other |= !constant;
