@@ -2,13 +2,15 @@
 //!
 //! Locals, private and shared variables whose derefs only lead to stores of the whole program lose the stores; those
 //! without any deref left are emptied from the lists. Interface variables, buffers and handles stay: the API sees
-//! them. Any form. Keeps the control flow. O(instructions).
+//! them, and so do shared blocks, which may lie over each other. Any form. Keeps the control flow. O(instructions).
 //!
 //! ```text
 //! @store_deref &x, %0        // x is never read: gone
 //! ```
 
-use deburr_ir_core::{Def, DerefKind, Function, Instr, Intrinsic, Modes, Module, User, Var};
+use deburr_ir_core::{
+    Def, DerefKind, Function, Instr, Intrinsic, Modes, Module, TypeData, User, Var, Variable,
+};
 use rustc_hash::FxHashSet;
 
 /// Modes of which a variable may go when nothing reads it.
@@ -51,7 +53,18 @@ pub fn remove_dead_vars(m: &mut Module) -> bool {
 
 fn removable_globals(m: &Module, read: &FxHashSet<Var>) -> FxHashSet<Var> {
     let globals = (0..m.vars.len()).map(Var::global);
-    globals.filter(|v| REMOVABLE.contains(m.vars[v.slot()].mode) && !read.contains(v)).collect()
+    let removable = |v: &Var| {
+        let var = &m.vars[v.slot()];
+        REMOVABLE.contains(var.mode) && !may_share_memory(m, var) && !read.contains(v)
+    };
+    globals.filter(removable).collect()
+}
+
+/// Whether a variable may be another's memory too: shared blocks with a layout all begin at the same place
+/// (SPV_KHR_workgroup_memory_explicit_layout).
+fn may_share_memory(m: &Module, var: &Variable) -> bool {
+    var.mode == Modes::SHARED
+        && matches!(&m.types[var.ty], TypeData::Struct(s) if s.members.iter().any(|m| m.offset.is_some()))
 }
 
 /// Calls `visit` for each deref of a variable.
