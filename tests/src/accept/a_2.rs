@@ -96,11 +96,12 @@ pub fn run(args: &Args) -> Outcome {
     let crashed = count(&all, |f| matches!(f, Fate::Crashed(_)));
     let failed = count(&all, |f| matches!(f, Fate::Failed(_)));
     met &= (most.is_empty() || total >= 0.99) && invalid + crashed + failed == 0;
-    if args.corpus.is_none() && args.cases >= 1.0 {
-        if let Err(why) = unsupported(&fates) {
-            met = false;
-            list.push(format!("docs/unsupported.md: {why}"));
-        }
+    if args.corpus.is_none()
+        && args.cases >= 1.0
+        && let Err(why) = unsupported(&fates)
+    {
+        met = false;
+        list.push(format!("docs/unsupported.md: {why}"));
     }
     Outcome {
         figure: format!(
