@@ -147,6 +147,7 @@ impl<'m> Machine<'m> {
     /// Gives every module variable its objects: buffers from the dispatch, the rest by their sizes.
     fn place_variables(&mut self) -> Result<(), Trap> {
         let (mut shared, mut private) = (0, 0);
+        let mut block = None;
         let mut total = 0;
         for (n, var) in self.module.vars.iter().enumerate() {
             let id = Var::global(n);
@@ -176,6 +177,15 @@ impl<'m> Machine<'m> {
                 continue;
             }
             total += size;
+            if self.module.is_shared_block(id)
+                && let Some(first) = block
+            {
+                self.place.insert(id, first);
+                continue;
+            }
+            if self.module.is_shared_block(id) {
+                block = Some(shared);
+            }
             let counter = if var.mode == Modes::SHARED { &mut shared } else { &mut private };
             self.place.insert(id, *counter);
             *counter += 1;
@@ -263,9 +273,17 @@ impl<'m> Machine<'m> {
     }
 
     fn workgroup(&mut self, group: [u32; 3]) -> Result<(), Trap> {
-        let mut shared = Vec::new();
-        for var in self.module.vars.iter().filter(|v| v.mode == Modes::SHARED) {
-            shared.push(self.object_of(var.ty, var.init.as_ref()));
+        let mut shared: Vec<Object> = Vec::new();
+        for (n, var) in self.module.vars.iter().enumerate() {
+            if var.mode != Modes::SHARED {
+                continue;
+            }
+            let object = self.object_of(var.ty, var.init.as_ref());
+            // Blocks lie over each other.
+            match shared.get_mut(self.place[&Var::global(n)] as usize) {
+                Some(under) => under.overlay(&object),
+                None => shared.push(object),
+            }
         }
         self.shared = shared;
         let count = self.size.iter().product::<u32>();

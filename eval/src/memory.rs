@@ -68,6 +68,16 @@ impl Object {
         Object { bytes: vec![0; size], shadow: vec![FREE; size] }
     }
 
+    /// Makes room for another object in the same memory, and takes the bytes that it is known to start with.
+    pub fn overlay(&mut self, other: &Object) {
+        let size = self.bytes.len().max(other.bytes.len());
+        self.bytes.resize(size, 0);
+        self.shadow.resize(size, FREE);
+        for (n, _) in other.shadow.iter().enumerate().filter(|&(_, &shadow)| shadow & FREE == 0) {
+            (self.bytes[n], self.shadow[n]) = (other.bytes[n], other.shadow[n]);
+        }
+    }
+
     /// A scalar of `size` bytes, or `None` out of bounds.
     pub fn load(&self, at: u32, size: usize) -> Option<(u64, bool, bool)> {
         let at = at as usize;

@@ -116,6 +116,37 @@ fn a_barrier_orders_shared_memory() {
 }
 
 #[test]
+fn shared_blocks_are_one_memory() {
+    let m = shader(
+        1,
+        "decl_type A = struct(Block) { u32 x (offset=0), }
+decl_type B = struct(Block) { u32 y (offset=0), u32 z (offset=4), }
+decl_var shared u32 &apart
+decl_var shared A &a
+decl_var shared B &b",
+        "    32 %p = deref_array &(%in)[%i]
+    32 %v = @load_deref %p
+    32 %one = load_const (1)
+    32 %w = iadd %v, %one
+    32 %va = deref_var &a
+    32 %x = deref_struct &(%va).0
+    32 %vb = deref_var &b
+    32 %y = deref_struct &(%vb).0
+    32 %z = deref_struct &(%vb).1
+    32 %other = deref_var &apart
+    @store_deref %x, %v (write_mask=x)
+    @store_deref %z, %w (write_mask=x)
+    @store_deref %other, %one (write_mask=x)
+    32 %read = @load_deref %y
+    32 %behind = @load_deref %z
+    32 %sum = iadd %read, %behind
+    32 %o = deref_array &(%out)[%i]
+    @store_deref %o, %sum (write_mask=x)",
+    );
+    assert_eq!(words(&m, &[20], 1), Ok(vec![41]));
+}
+
+#[test]
 fn a_barrier_that_some_never_reach_is_told() {
     let m = shader(
         2,

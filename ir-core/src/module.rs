@@ -3,7 +3,7 @@
 use crate::dialect::Dialects;
 use crate::entity::{Func, SpecConst, Type, Var};
 use crate::func::Function;
-use crate::types::{Decoration, Modes, TypeTable};
+use crate::types::{Decoration, Modes, TypeData, TypeTable};
 
 /// A shader stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -270,6 +270,17 @@ impl Module {
     pub fn add_var(&mut self, var: Variable) -> Var {
         self.vars.push(var);
         Var::global(self.vars.len() - 1)
+    }
+
+    /// Whether a module variable is a block in shared memory: all of these lie over each other, from offset 0 on.
+    pub fn is_shared_block(&self, var: Var) -> bool {
+        let Some(var) = self.vars.get(var.slot()).filter(|_| !var.is_local()) else { return false };
+        match &self.types[var.ty] {
+            TypeData::Struct(s) => {
+                var.mode == Modes::SHARED && s.decorations.iter().any(|d| d.name == "Block")
+            }
+            _ => false,
+        }
     }
 
     /// All function ids in order.
