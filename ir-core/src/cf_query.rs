@@ -28,6 +28,21 @@ impl Function {
         }
     }
 
+    /// Whether a block stands in the continue list of a loop, perhaps deeper. O(depth).
+    pub fn in_continue_list(&self, block: Block) -> bool {
+        let mut node = self.block_node(block);
+        while let Some(inner) = node {
+            let list = self.node_list(inner);
+            node = self.list_owner(list);
+            if let Some(NodeKind::Loop { continue_list, .. }) = node.map(|n| self.node_kind(n))
+                && continue_list == list
+            {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Whether the code of a list has a `break` that leaves the loop or `once` whose body the list is.
     pub fn has_break(&self, list: CfList) -> bool {
         let mut lists = vec![list];

@@ -19,7 +19,7 @@ use crate::inline_cost::{Callee, Site, Vars, module_size};
 use crate::{copy_prop, lower_returns, mem};
 use deburr_ir_core::{
     Builder, Cursor, Def, DerefKind, Func, Function, Instr, InstrView, Intrinsic, JumpKind, Modes,
-    Module, NodeKind, TypeTable, User, Var,
+    Module, TypeTable, User, Var,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -146,12 +146,19 @@ fn inline_function(m: &mut Module, func: Func, graph: &mut CallGraph, growth: &m
         return false;
     }
     // A continue construct ends at the loop's head on every way: a call there may end the invocation, a jump may not.
-    sites.retain(|site| !in_continue_list(&m[site.caller], site.call) || !halts(&m[func]));
+    let calls = sites.len();
+    if halts(&m[func]) {
+        sites.retain(|site| {
+            let f = &m[site.caller];
+            !f.block_of(site.call).is_some_and(|block| f.in_continue_list(block))
+        });
+    }
     if sites.is_empty() {
         return false;
     }
+    let stays = sites.len() < calls;
     let mut callee = Callee::new(&m[func]);
-    let chosen = choose(m, func, &sites, &mut callee, graph, growth);
+    let chosen = choose(m, func, &sites, stays, &mut callee, graph, growth);
     if chosen.is_empty() {
         return false;
     }
@@ -175,32 +182,19 @@ fn halts(f: &Function) -> bool {
     f.blocks().any(|b| matches!(f.block_jump(b), Some((_, JumpKind::Halt))))
 }
 
-/// Whether a call stands in the continue list of a loop.
-fn in_continue_list(f: &Function, call: Instr) -> bool {
-    let mut node = f.block_of(call).and_then(|block| f.block_node(block));
-    while let Some(inner) = node {
-        let list = f.node_list(inner);
-        node = f.list_owner(list);
-        if let Some(NodeKind::Loop { continue_list, .. }) = node.map(|n| f.node_kind(n))
-            && continue_list == list
-        {
-            return true;
-        }
-    }
-    false
-}
-
-/// The calls that become the body, and what that takes of the growth that is left.
+/// The calls that become the body, and what that takes of the growth that is left. `stays` says that other calls remain.
 fn choose(
     m: &Module,
     func: Func,
     sites: &[Site],
+    stays: bool,
     callee: &mut Callee,
     graph: &mut CallGraph,
     growth: &mut Growth,
 ) -> Vec<Site> {
     // A library module keeps everything: who calls it is not known.
-    let vanishes = !m.entry_points.is_empty() && m.entry_points.iter().all(|e| e.function != func);
+    let vanishes =
+        !stays && !m.entry_points.is_empty() && m.entry_points.iter().all(|e| e.function != func);
     if vanishes && sites.len() == 1 {
         return sites.to_vec();
     }

@@ -8,9 +8,7 @@
 //! @store_deref &x, %0        // x is never read: gone
 //! ```
 
-use deburr_ir_core::{
-    Def, DerefKind, Function, Instr, Intrinsic, Modes, Module, TypeData, User, Var, Variable,
-};
+use deburr_ir_core::{Def, DerefKind, Function, Instr, Intrinsic, Modes, Module, User, Var};
 use rustc_hash::FxHashSet;
 
 /// Modes of which a variable may go when nothing reads it.
@@ -54,17 +52,10 @@ pub fn remove_dead_vars(m: &mut Module) -> bool {
 fn removable_globals(m: &Module, read: &FxHashSet<Var>) -> FxHashSet<Var> {
     let globals = (0..m.vars.len()).map(Var::global);
     let removable = |v: &Var| {
-        let var = &m.vars[v.slot()];
-        REMOVABLE.contains(var.mode) && !may_share_memory(m, var) && !read.contains(v)
+        // What is stored to one shared block is read through the others.
+        REMOVABLE.contains(m.vars[v.slot()].mode) && !m.is_shared_block(*v) && !read.contains(v)
     };
     globals.filter(removable).collect()
-}
-
-/// Whether a variable may be another's memory too: shared blocks with a layout all begin at the same place
-/// (SPV_KHR_workgroup_memory_explicit_layout).
-fn may_share_memory(m: &Module, var: &Variable) -> bool {
-    var.mode == Modes::SHARED
-        && matches!(&m.types[var.ty], TypeData::Struct(s) if s.members.iter().any(|m| m.offset.is_some()))
 }
 
 /// Calls `visit` for each deref of a variable.

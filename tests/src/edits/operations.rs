@@ -51,20 +51,6 @@ impl Editor<'_> {
         self.f.blocks().filter(|&b| self.f.is_reachable(b)).collect()
     }
 
-    fn in_continue_list(&self, block: Block) -> bool {
-        let mut node = self.f.block_node(block);
-        while let Some(n) = node {
-            let list = self.f.node_list(n);
-            node = self.f.list_owner(list);
-            if let Some(NodeKind::Loop { continue_list, .. }) = node.map(|n| self.f.node_kind(n))
-                && continue_list == list
-            {
-                return true;
-            }
-        }
-        false
-    }
-
     /// A place in a reachable block, before a jump and after the phis.
     fn cursor(&mut self) -> Option<Cursor> {
         let blocks = self.blocks();
@@ -165,7 +151,7 @@ impl Editor<'_> {
     fn insert_loop(&mut self) -> bool {
         let Some(cursor) = self.cursor() else { return false };
         let block = block_of(self.f, cursor);
-        if self.in_continue_list(block) {
+        if self.f.in_continue_list(block) {
             return false;
         }
         let (old, cursor) = self.value_before(cursor, block);
@@ -200,7 +186,7 @@ impl Editor<'_> {
         let (old, cursor) = self.value_before(cursor, block);
         let parts = self.f.insert_once(cursor);
         let mut srcs = vec![(parts.body, old)];
-        if self.rng.chance(60) && !self.in_continue_list(parts.after) {
+        if self.rng.chance(60) && !self.f.in_continue_list(parts.after) {
             let mut b = Builder::new(self.f, Cursor::BlockEnd(parts.body));
             let seven = b.imm_u32(7);
             let condition = b.alu(AluOp::ULT, &[old, seven]);
@@ -420,7 +406,7 @@ impl Editor<'_> {
                 Builder::new(self.f, Cursor::BlockEnd(unused)).undef(shape.comps(), shape.bits());
             pairs.push((def, [def, undef]));
         }
-        if self.rng.chance(30) && !self.in_continue_list(parts.after) {
+        if self.rng.chance(30) && !self.f.in_continue_list(parts.after) {
             self.f.add_jump(unused, JumpKind::Halt, None);
         }
         self.f.reinsert(taken, Cursor::BlockEnd(used));
