@@ -316,10 +316,10 @@ impl main {{
     // A module that doesn't end where the other does is another module.
     let (start, _) =
         text(1).split_once("    @store").map(|(s, e)| (s.to_owned(), e.len())).unwrap();
-    f.write("ends.nir", &format!("{start}}}\n"));
+    f.write("ends.nir", format!("{start}}}\n"));
     let endless =
         "  loop {\n    block b1:\n    @store_deref %a, %k (write_mask=x)\n  }\n  block b2:\n}\n";
-    f.write("endless.nir", &format!("{start}{endless}"));
+    f.write("endless.nir", format!("{start}{endless}"));
     let fuel = ["--fuel", "1000", "--inputs", "1"];
     let run = |a, b| f.run(&[&["check", a, b][..], &fuel].concat());
     run("ends.nir", "ends.nir").ends(0);

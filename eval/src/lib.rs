@@ -118,6 +118,7 @@ pub enum Trap {
 impl std::fmt::Display for Trap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Trap::NoEntry(name) if name.is_empty() => f.write_str("no compute entry point"),
             Trap::NoEntry(name) => write!(f, "no compute entry point `{name}`"),
             Trap::Unsupported(what) => write!(f, "the interpreter does not know {what}"),
             Trap::Fuel => f.write_str("the fuel ran out"),

@@ -313,6 +313,18 @@ impl Function {
         InlinedBody { value, last_block: if single { before } else { last }, map }
     }
 
+    /// A copy of an instruction, with its sources and flags, that is in no block yet.
+    pub fn duplicate(&mut self, instr: Instr) -> Instr {
+        let original = Original::of(self, instr);
+        let srcs: SmallVec<[Def; 4]> = original.srcs.iter().map(|&(def, _)| def).collect();
+        let copy = self.create(original.payload.init(), original.shape, &srcs);
+        for (n, &(_, swizzle)) in original.srcs.iter().enumerate() {
+            self.set_swizzle(copy, n, swizzle);
+        }
+        self.set_flags(copy, original.flags);
+        copy
+    }
+
     /// The same function in an arena without dead memory. All entities are renumbered in the order of the text.
     #[must_use]
     pub fn compacted(&self) -> Function {

@@ -72,7 +72,14 @@ fn escaping(f: &Function, instr: Instr) -> Option<Var> {
             InstrKind::Intrinsic => {
                 f.intrinsic(user) == Some(Intrinsic::STORE_DEREF) && f.src(user, 1) == instr.def()
             }
-            _ => true,
+            InstrKind::Alu
+            | InstrKind::Tex
+            | InstrKind::LoadConst
+            | InstrKind::Undef
+            | InstrKind::Phi
+            | InstrKind::Jump
+            | InstrKind::Call
+            | InstrKind::ParallelCopy => true,
         },
         User::If(_) => true,
     };
@@ -81,10 +88,10 @@ fn escaping(f: &Function, instr: Instr) -> Option<Var> {
     }
     let mut at = instr;
     loop {
-        match f.deref(at)?.kind {
-            DerefKind::Var(var) => return Some(var),
-            _ => at = f.src(at, 0).instr(),
+        if let DerefKind::Var(var) = f.deref(at)?.kind {
+            return Some(var);
         }
+        at = f.src(at, 0).instr();
     }
 }
 

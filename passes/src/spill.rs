@@ -1,13 +1,14 @@
 //! Values that are used outside of a loop or `once` in which they are defined go through variables.
 //!
 //! A new way out of the loop (a `return` that becomes a `break`) does not pass the definition, so the value can't be
-//! used as it is behind the loop. It is stored where it is defined and loaded where it is used, and undef before the loop,
-//! so that nothing is alive further up; `vars_to_ssa` makes phis of that. What depends on constants and derefs alone is computed anew instead: addresses can't be stored.
+//! used as it is behind the loop. It is stored where it is defined and loaded where it is used, and undef before the
+//! loop, so that nothing is alive further up; `vars_to_ssa` makes phis of that. What depends on constants and derefs
+//! alone is computed anew instead: addresses can't be stored.
 
 use crate::mem;
 use deburr_ir_core::{
-    AluOp, Block, Builder, Cursor, Def, DerefKind, Function, Instr, InstrInit, InstrKind,
-    InstrView, Intrinsic, Modes, Node, TypeTable, User, Variable,
+    AluOp, Block, Builder, Cursor, Def, DerefKind, Function, Instr, InstrKind, InstrView,
+    Intrinsic, Modes, Node, TypeTable, User, Variable,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -118,7 +119,7 @@ impl Regions {
                 }
                 if is_anew(f, def) {
                     for (user, at) in users {
-                        let copy = copy(f, instr);
+                        let copy = f.duplicate(instr);
                         f.insert(copy, cursor_of_use(f, user, at));
                         set_use(f, user, at, copy.def());
                     }
@@ -134,18 +135,12 @@ impl Regions {
 /// The block at which a value is used: a phi needs it at the end of the predecessor.
 fn place_of_use(f: &Function, user: User, at: usize) -> Option<Block> {
     match user {
-        User::Instr(instr) => match f.view(instr) {
-            InstrView::Phi(preds) => preds.get(at).copied(),
-            InstrView::Alu(_)
-            | InstrView::Intrinsic(..)
-            | InstrView::Tex(_)
-            | InstrView::Deref(_)
-            | InstrView::LoadConst(_)
-            | InstrView::Undef
-            | InstrView::Jump(_)
-            | InstrView::Call(_)
-            | InstrView::ParallelCopy => f.block_of(instr),
-        },
+        User::Instr(instr) => {
+            if let InstrView::Phi(preds) = f.view(instr) {
+                return preds.get(at).copied();
+            }
+            f.block_of(instr)
+        }
         User::If(node) => Some(f.block_before(node)),
     }
 }
@@ -180,29 +175,6 @@ fn is_anew(f: &Function, def: Def) -> bool {
         | InstrKind::Jump
         | InstrKind::Call
         | InstrKind::ParallelCopy => false,
-    }
-}
-
-fn copy(f: &mut Function, instr: Instr) -> Instr {
-    let srcs: Vec<Def> = f.srcs(instr).iter().map(|s| s.def()).collect();
-    let shape = f.shape(instr.def());
-    match f.view(instr) {
-        InstrView::Deref(&info) => f.create(InstrInit::Deref(info), shape, &srcs),
-        InstrView::LoadConst(bits) => {
-            let bits = bits.to_vec();
-            f.create(InstrInit::LoadConst(&bits), shape, &srcs)
-        }
-        InstrView::Intrinsic(op, indices) => {
-            let indices = indices.to_vec();
-            f.create(InstrInit::Intrinsic(op, &indices), shape, &srcs)
-        }
-        InstrView::Alu(_)
-        | InstrView::Tex(_)
-        | InstrView::Undef
-        | InstrView::Phi(_)
-        | InstrView::Jump(_)
-        | InstrView::Call(_)
-        | InstrView::ParallelCopy => unreachable!("`is_anew` says no to it"),
     }
 }
 

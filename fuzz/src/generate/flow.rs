@@ -2,8 +2,25 @@
 
 use super::{Freedom, Maker, Value};
 use deburr_ir_core::{
-    Block, Cursor, Def, DerefKind, Function, Index, InstrInit, JumpKind, Modes, Shape,
+    Block, Cursor, Def, DerefKind, Index, Instr, InstrInit, JumpKind, LoopParts, Modes, Shape,
 };
+
+/// The head of a counted loop.
+struct Head {
+    parts: LoopParts,
+    /// The phis: the number of the round, and the value that is carried round.
+    counter: Instr,
+    carried: Instr,
+    /// The number of rounds, and 1.
+    limit: Def,
+    one: Def,
+    /// Values in the pool before the loop.
+    mark: usize,
+}
+
+fn word() -> Shape {
+    Shape::new(1, 32).expect("a word is a shape")
+}
 
 impl Maker<'_> {
     /// Runs `inside` with the cursor in a block; what it adds to the pool goes out of scope again.
@@ -49,30 +66,28 @@ impl Maker<'_> {
         self.cursor = Cursor::BlockEnd(parts.after);
     }
 
-    /// `for i in 0..n` with a value carried round, and sometimes a `continue` or `break` inside.
-    pub(super) fn counted_loop(&mut self, depth: u32) {
-        let trips = 1 + self.rng.below(4) as u32;
+    /// A loop of up to so many rounds, with a value carried round, and the cursor in its body. Both are in the pool.
+    fn loop_head(&mut self, most: usize) -> Head {
+        let trips = 1 + self.rng.below(most) as u32;
         let start = self.word(true);
         let (zero, limit, one) = self.build(|b| (b.imm_u32(0), b.imm_u32(trips), b.imm_u32(1)));
-        let before = self.b().block();
         let parts = self.f.insert_loop(self.cursor);
-        let before = if self.f.preds(parts.body).contains(&before) {
-            before
-        } else {
-            self.f.preds(parts.body)[0]
-        };
-        let word = Shape::new(1, 32).expect("a word");
-        let phi = |f: &mut Function, init: Def| {
-            let phi = f.create(InstrInit::Phi(&[before]), word, &[init]);
-            f.insert(phi, Cursor::AfterPhis(parts.body));
+        let before = self.f.preds(parts.body)[0];
+        let [counter, carried] = [zero, start].map(|init| {
+            let phi = self.f.create(InstrInit::Phi(&[before]), word(), &[init]);
+            self.f.insert(phi, Cursor::AfterPhis(parts.body));
             phi
-        };
-        let counter = phi(&mut self.f, zero);
-        let carried = phi(&mut self.f, start);
+        });
         let mark = self.pool.len();
         self.cursor = Cursor::BlockEnd(parts.body);
         self.add_free(counter.def(), false, Freedom::default());
         self.add(carried.def(), true);
+        Head { parts, counter, carried, limit, one, mark }
+    }
+
+    /// `for i in 0..n` with a value carried round, and sometimes a `continue` or `break` inside.
+    pub(super) fn counted_loop(&mut self, depth: u32) {
+        let Head { parts, counter, carried, limit, one, mark } = self.loop_head(4);
         let done = self.build(|b| b.uge(counter.def(), limit));
         let exit = self.f.insert_if(self.cursor, done);
         self.f.add_jump(exit.then_block, JumpKind::Break, None);
@@ -103,7 +118,7 @@ impl Maker<'_> {
         self.cursor = Cursor::BlockEnd(parts.continue_block);
         let next = match &ways[..] {
             [(_, value)] => *value,
-            _ => self.build(|b| b.phi(parts.continue_block, word, &ways)),
+            _ => self.build(|b| b.phi(parts.continue_block, word(), &ways)),
         };
         self.cursor = Cursor::BlockEnd(parts.continue_block);
         let step = self.build(|b| b.iadd(counter.def(), one));
@@ -139,30 +154,14 @@ impl Maker<'_> {
         let func = *self.rng.pick(self.helpers);
         // Helpers branch on what they are given.
         let args = [self.known_word(), self.known_word(), self.pair()];
-        let word = Shape::new(1, 32).expect("a word");
-        let def = self.build(|b| b.call(func, word, &args).def());
+        let def = self.build(|b| b.call(func, word(), &args).def());
         self.add(def, true);
     }
 
     /// In a helper: loops in each other with returns from within, and values of the loops' heads that are used behind
     /// them.
     pub(super) fn returning_loop(&mut self, levels: u32) {
-        let trips = 1 + self.rng.below(3) as u32;
-        let start = self.word(true);
-        let (zero, limit, one) = self.build(|b| (b.imm_u32(0), b.imm_u32(trips), b.imm_u32(1)));
-        let parts = self.f.insert_loop(self.cursor);
-        let before = self.f.preds(parts.body)[0];
-        let word = Shape::new(1, 32).expect("a word");
-        let phi = |f: &mut Function, init: Def| {
-            let phi = f.create(InstrInit::Phi(&[before]), word, &[init]);
-            f.insert(phi, Cursor::AfterPhis(parts.body));
-            phi
-        };
-        let counter = phi(&mut self.f, zero);
-        let carried = phi(&mut self.f, start);
-        self.cursor = Cursor::BlockEnd(parts.body);
-        self.add_free(counter.def(), false, Freedom::default());
-        self.add(carried.def(), true);
+        let Head { parts, counter, carried, limit, one, .. } = self.loop_head(3);
         // The head is on every way behind the loop: what it computes stays in scope.
         for _ in 0..1 + self.rng.below(3) {
             self.alu();
@@ -171,7 +170,7 @@ impl Maker<'_> {
         let done = self.build(|b| b.uge(counter.def(), limit));
         let exit = self.f.insert_if(self.cursor, done);
         self.f.add_jump(exit.then_block, JumpKind::Break, None);
-        let mut next = start;
+        let mut next = carried.def();
         self.scope(Cursor::BlockEnd(exit.after), |maker| {
             maker.statements(3);
             if levels > 1 && maker.rng.below(3) > 0 {

@@ -87,24 +87,25 @@ pub fn dead_loops(n: usize) -> String {
     loops(n).replace("    32 %r = @load_deref %v\n", "    32 %r = iadd %x0, %y\n")
 }
 
-/// Locals that are all alive over an `if`.
-pub fn locals(n: usize) -> String {
+/// Locals that are set, changed between two pieces of code, and read behind them.
+fn locals_around(n: usize, set: &str, before: &str, after: &str) -> String {
     let (mut vars, mut code) = (String::new(), String::new());
     for i in 0..n {
         let _ = writeln!(vars, "  decl_var function u32 &v{i}");
         let _ = writeln!(
             code,
-            "    32 %v{i} = deref_var &v{i}\n    32 %t{i} = iadd %x0, %y\n    @store_deref %v{i}, %t{i} (write_mask=x)"
+            "    32 %v{i} = deref_var &v{i}\n    32 %t{i} = {set} %x0, %y\n    @store_deref %v{i}, %t{i} (write_mask=x)"
         );
     }
-    code += "    1 %c = ult %x0, %y\n  if %c {\n  block t:\n";
+    code += before;
     for i in 0..n {
         let _ = writeln!(
             code,
             "    32 %q{i} = @load_deref %v{i}\n    32 %w{i} = imul %q{i}, %x0\n    @store_deref %v{i}, %w{i} (write_mask=x)"
         );
     }
-    code += "  } else {\n  block e:\n  }\n  block n:\n    32 %z0 = load_const (0)\n";
+    code += after;
+    code += "  block n:\n    32 %z0 = load_const (0)\n";
     for i in 0..n {
         let _ = writeln!(
             code,
@@ -114,6 +115,12 @@ pub fn locals(n: usize) -> String {
     }
     let _ = writeln!(code, "    32 %r = iadd %z{n}, %y");
     module("", &vars, &code)
+}
+
+/// Locals that are all alive over an `if`.
+pub fn locals(n: usize) -> String {
+    let before = "    1 %c = ult %x0, %y\n  if %c {\n  block t:\n";
+    locals_around(n, "iadd", before, "  } else {\n  block e:\n  }\n")
 }
 
 /// Calls of one small function.
@@ -272,32 +279,9 @@ pub fn copies(n: usize) -> String {
 
 /// A loop that carries as many values round as there are locals.
 pub fn carried(n: usize) -> String {
-    let (mut vars, mut code) = (String::new(), String::new());
-    for i in 0..n {
-        let _ = writeln!(vars, "  decl_var function u32 &v{i}");
-        let _ = writeln!(
-            code,
-            "    32 %v{i} = deref_var &v{i}\n    32 %t{i} = ixor %x0, %y\n    @store_deref %v{i}, %t{i} (write_mask=x)"
-        );
-    }
-    code += "  loop {\n  block h:\n    32 %l = @load_deref %v0\n    1 %b = ult %l, %y\n  if %b {\n  block t:\n    \
-             break\n  } else {\n  block e:\n  }\n  block g:\n";
-    for i in 0..n {
-        let _ = writeln!(
-            code,
-            "    32 %q{i} = @load_deref %v{i}\n    32 %w{i} = imul %q{i}, %x0\n    @store_deref %v{i}, %w{i} (write_mask=x)"
-        );
-    }
-    code += "  }\n  block n:\n    32 %z0 = load_const (0)\n";
-    for i in 0..n {
-        let _ = writeln!(
-            code,
-            "    32 %r{i} = @load_deref %v{i}\n    32 %z{} = ixor %z{i}, %r{i}",
-            i + 1
-        );
-    }
-    let _ = writeln!(code, "    32 %r = iadd %z{n}, %y");
-    module("", &vars, &code)
+    let before = "  loop {\n  block h:\n    32 %l = @load_deref %v0\n    1 %b = ult %l, %y\n  if %b {\n  block t:\n    \
+                  break\n  } else {\n  block e:\n  }\n  block g:\n";
+    locals_around(n, "ixor", before, "  }\n")
 }
 
 /// A `once` that is left in many places.

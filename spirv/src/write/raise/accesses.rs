@@ -172,7 +172,9 @@ fn step_index(f: &Function, deref: Def) -> Option<u32> {
     let info = f.deref(deref.instr()).filter(|info| !is_marked(info))?;
     match info.kind {
         DerefKind::Struct(member) => Some(member),
-        DerefKind::Array => f.constant(f.src(deref.instr(), 1)).map(|c| c[0] as u32),
+        DerefKind::Array => {
+            f.constant(f.src(deref.instr(), 1)).and_then(|c| u32::try_from(c[0]).ok())
+        }
         DerefKind::Var(_) | DerefKind::Wildcard | DerefKind::Cast | DerefKind::PtrAsArray => None,
     }
 }
