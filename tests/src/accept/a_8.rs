@@ -8,7 +8,7 @@ use super::{Args, Outcome, Verdict};
 use deburr_fuzz::{Options, program};
 use deburr_ir_core::{Function, Module};
 use deburr_spirv::{ReadOptions, read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Bytes an instruction, at most.
 const MAX_BYTES: f64 = 96.0;
@@ -131,8 +131,9 @@ fn builds(list: &mut Vec<String>) -> Result<[f64; 3], String> {
     };
     let without = ["build", "--release", "-p", "deburr", "--no-default-features"];
     let (build, _) = measure("clean release build without naga", &without)?;
-    edit_a_rule(&folder)?;
+    let (path, text) = edit_a_rule(&folder)?;
     let (edit, _) = measure("rule edit to linked release command", &without)?;
+    std::fs::write(path, text).map_err(|e| e.to_string())?;
     clean(&folder);
     let tree =
         cargo(&folder, &["tree", "-p", "deburr-ir-core", "-e", "normal", "--prefix", "none"])?;
@@ -159,8 +160,8 @@ fn builds(list: &mut Vec<String>) -> Result<[f64; 3], String> {
     Ok([build, edit, dependencies])
 }
 
-/// Adds a rule rooted at fmul to the first file that has one.
-fn edit_a_rule(folder: &Path) -> Result<(), String> {
+/// Adds a rule rooted at fmul to the first file that has one: the file, and the text that it had.
+fn edit_a_rule(folder: &Path) -> Result<(PathBuf, String), String> {
     let mut files: Vec<_> = std::fs::read_dir(folder.join("rules"))
         .map_err(|e| e.to_string())?
         .flatten()
@@ -170,8 +171,10 @@ fn edit_a_rule(folder: &Path) -> Result<(), String> {
     for path in files {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         if path.extension().is_some_and(|e| e == "rules") && text.contains(": fmul(") {
-            let rule = "\nrule accept_probe: fmul(a, -3.0625) => fneg(fmul(a, 3.0625));\n";
-            return std::fs::write(&path, text + rule).map_err(|e| e.to_string());
+            let rule =
+                "\nrule accept_probe: fmul(bcsel(c, 3.0625, 1.0), 2.0) => bcsel(c, 6.125, 2.0);\n";
+            std::fs::write(&path, format!("{text}{rule}")).map_err(|e| e.to_string())?;
+            return Ok((path, text));
         }
     }
     Err("no rule is rooted at fmul".into())
