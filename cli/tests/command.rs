@@ -416,7 +416,7 @@ fn rule_files_are_formatted_and_checked() {
     let run = folder.run_with(&["rules", "fmt", "-"], wild.as_bytes()).ends(0);
     assert_eq!(run.text(), tame);
     folder.write("bad.rules", "rules 1\nrule a iadd(a, 0) => a;\n");
-    folder.run(&["rules", "fmt", "bad.rules", "mine.rules"]).ends(1).says("bad.rules:2:7");
+    folder.run(&["rules", "fmt", "bad.rules", "mine.rules"]).ends(1).says("bad.rules:2:8");
     let lines =
         json_lines(&folder, &["rules", "fmt", "--json", "mine.rules"], 0, &["file", "formatted"]);
     assert!(lines[0].contains("\"formatted\":true,\"written\":false"), "{lines:?}");

@@ -116,6 +116,8 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// What to do, if that can be said.
     pub help: Option<String>,
+    /// The change that the help speaks of, where it is one: this text in place of those bytes of the file.
+    pub fix: Option<(Span, String)>,
 }
 
 impl Diagnostic {
@@ -134,6 +136,7 @@ impl Diagnostic {
             span,
             labels: Vec::new(),
             help: None,
+            fix: None,
         }
     }
 
@@ -165,6 +168,17 @@ impl Diagnostic {
         self
     }
 
+    /// Sets the help text, and the change of the file that it speaks of.
+    pub fn replace(
+        mut self,
+        span: Span,
+        with: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Diagnostic {
+        self.fix = Some((span, with.into()));
+        self.help(help)
+    }
+
     /// Sets the help text to "did you mean …?" where one of `candidates` resembles `name`.
     pub fn suggest<'a>(
         self,
@@ -172,7 +186,17 @@ impl Diagnostic {
         candidates: impl IntoIterator<Item = &'a str>,
     ) -> Diagnostic {
         match nearest(name, candidates) {
-            Some(best) => self.help(format!("did you mean `{best}`?")),
+            Some(best) => {
+                let help = format!("did you mean `{best}`?");
+                // The name may be a part of what is marked.
+                match self.span.range().len() == name.len() {
+                    true => {
+                        let span = self.span;
+                        self.replace(span, best, help)
+                    }
+                    false => self.help(help),
+                }
+            }
             None => self,
         }
     }

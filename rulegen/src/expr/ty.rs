@@ -69,6 +69,12 @@ impl Ty {
         Ty { comps, ..self }
     }
 
+    /// The names of types.
+    pub const NAMES: [&str; 17] = [
+        "int", "uint", "float", "bool", "i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32",
+        "u64", "f16", "f32", "f64",
+    ];
+
     /// The type that a name such as `i32`, `float` or `bool` stands for.
     pub fn by_name(name: &str) -> Option<Ty> {
         let (base, width) = match name {

@@ -41,17 +41,10 @@ impl Resolver<'_> {
         };
         let mut last = 0;
         for (clause, span) in &rule.clauses {
-            let (word, position) = clause.keyword();
+            let (_, position) = clause.keyword();
             let repeatable = matches!(clause, Clause::Allow(..) | Clause::Test(..));
             if position + 1 < last || (position + 1 == last && !repeatable) {
-                let text = match position + 1 == last {
-                    true => format!("`{word}` is written twice"),
-                    false => format!("`{word}` stands too late"),
-                };
-                let d = Diagnostic::error(codes::CLAUSE_ORDER, self.file, *span, text);
-                self.report(d.help(
-                    "the order is where, with, when, if, group, canonical, ulps, allow, waive, test",
-                ));
+                self.misplaced(rule, clause, *span);
             }
             last = last.max(position + 1);
             self.clause(clause, *span, pattern, &mut out);
@@ -90,18 +83,68 @@ impl Resolver<'_> {
             Clause::Canonical(why) => out.canonical = Some(why.text.clone()),
             Clause::Ulps(n, _) => out.ulps = Some(*n),
             Clause::Waive(why) => out.waive = Some(why.text.clone()),
-            Clause::Allow(code, _) => out.allows.push(code.text.clone()),
-            Clause::Test(args, result) => {
-                let mut inputs = Vec::new();
-                for (name, value) in args {
-                    if let Some(var) = self.use_var(name) {
-                        inputs.push((var, lower_literal(value)));
-                    }
+            Clause::Allow(code, _) => {
+                let known: Vec<String> = codes::CODES.iter().map(|c| c.code.to_string()).collect();
+                if !known.contains(&code.text) {
+                    let text = format!("no check of rules has the code `{}`", code.text);
+                    let d = Diagnostic::error(codes::ALLOW, self.file, code.span, text);
+                    self.report(d.suggest(&code.text, known.iter().map(String::as_str)));
                 }
-                let _ = span;
-                out.tests.push((inputs, lower_literal(result)));
+                out.allows.push(code.text.clone());
             }
+            Clause::Test(args, result) => self.test(args, result, span, out),
         }
+    }
+
+    /// An example: a value for every variable of the pattern, and the result.
+    fn test(
+        &mut self,
+        args: &[(ast::Name, ast::Literal)],
+        result: &ast::Literal,
+        span: Span,
+        out: &mut Clauses,
+    ) {
+        let mut inputs: Vec<(VarId, Literal)> = Vec::new();
+        let mut places: Vec<Span> = Vec::new();
+        for (name, value) in args {
+            let Some(var) = self.use_var(name) else { return };
+            let bad = |text: String, at: Span| Diagnostic::error(codes::TEST, self.file, at, text);
+            if let Some(n) = inputs.iter().position(|i| i.0 == var) {
+                let d = bad(format!("`{}` is given twice", name.text), name.span);
+                self.report(d.label(places[n], "first here"));
+                return;
+            }
+            if matches!(self.vars[var].kind, VarKind::Bound(_)) {
+                let text = format!("`{}` is an operation: its operands are given", name.text);
+                let d = bad(text, name.span).label(self.vars[var].span, "bound here");
+                self.report(d);
+                return;
+            }
+            let lowered = lower_literal(value);
+            let (class, base) = (self.vars[var].class, self.vars[var].base);
+            let set = self.classes.allowed(class);
+            let sizes = super::classes::SIZES.iter().enumerate();
+            let mut sizes = sizes.filter(|(i, _)| set & (1 << i) != 0);
+            if !sizes.any(|(_, bits)| lowered.encode(base, *bits).is_ok()) {
+                let text = format!("`{}` fits `{}` at no size", value.text, name.text);
+                let d = bad(text, value.span).label(self.vars[var].span, "of this variable");
+                self.report(d);
+                return;
+            }
+            inputs.push((var, lowered));
+            places.push(name.span);
+        }
+        let missing = (0..self.vars.len()).find(|v| {
+            let given = inputs.iter().any(|i| i.0 == *v);
+            !given && !matches!(self.vars[*v].kind, VarKind::Bound(_))
+        });
+        if let Some(var) = missing {
+            let text = format!("the test gives no value to `{}`", self.vars[var].name);
+            let d = Diagnostic::error(codes::TEST, self.file, span, text);
+            self.report(d.label(self.vars[var].span, "read here"));
+            return;
+        }
+        out.tests.push((inputs, lower_literal(result)));
     }
 
     /// Whether the pattern has float arithmetic.
@@ -202,11 +245,9 @@ impl Resolver<'_> {
                 }
             }
             if set == 7 {
-                self.error(
-                    codes::ENV,
-                    key.span,
-                    "every environment is the default: leave this out",
-                );
+                let text = format!("`{}` may be anything: that goes without saying", key.text);
+                let d = Diagnostic::error(codes::ENV, self.file, key.span, text);
+                self.report(d.help("leave it out"));
             }
             match key.text.as_str() {
                 "denorm" => out.env.denorm &= set,
@@ -230,9 +271,12 @@ impl Resolver<'_> {
         };
         let (fact, params) = (&lib.facts[index], &lib.params[index]);
         if params.len() != args.len() {
-            let text =
-                format!("`{}` takes {} argument(s), not {}", name.text, params.len(), args.len());
-            self.error(codes::ARITY, span, text);
+            let (want, got) = (params.len(), args.len());
+            let s = if want == 1 { "" } else { "s" };
+            let text = format!("`{}` takes {want} argument{s}, not {got}", name.text);
+            let list: Vec<String> = params.iter().map(|(n, ty)| format!("{n}: {ty}")).collect();
+            let d = Diagnostic::error(codes::ARITY, self.file, span, text);
+            self.report(d.help(format!("it is `{}({})`", name.text, list.join(", "))));
             return None;
         }
         let mut open = None;
@@ -261,7 +305,8 @@ impl Resolver<'_> {
                 let text =
                     format!("no analysis answers `{}` for values: it needs a constant", name.text);
                 let d = Diagnostic::error(codes::FACT_ARG, self.file, var.span, text);
-                self.report(d.help(format!("match it as `#{}`", var.text)));
+                let d = self.as_constant(d, node);
+                self.report(d);
                 return None;
             }
             let class = self.nodes[node].class;
@@ -329,6 +374,7 @@ impl Resolver<'_> {
             }
             Err(list) => {
                 for d in list {
+                    let d = self.value_in_expr(d);
                     self.report(d);
                 }
                 None
@@ -350,21 +396,8 @@ impl Resolver<'_> {
                 let option = name.text.strip_prefix("target.");
                 let known = option.is_some_and(|o| self.lib.options.iter().any(|k| k.0 == o));
                 if !options || !known {
-                    let (code, what) = match options {
-                        true => (codes::UNKNOWN_OPTION, "target option"),
-                        false => (codes::UNKNOWN_PROFIT, "profit test"),
-                    };
-                    let d = Diagnostic::error(
-                        code,
-                        self.file,
-                        name.span,
-                        format!("there is no {what} `{}`", name.text),
-                    );
-                    let all: Vec<String> =
-                        self.lib.options.iter().map(|o| format!("target.{}", o.0)).collect();
-                    self.report(
-                        d.suggest(&name.text, all.iter().map(String::as_str).filter(|_| options)),
-                    );
+                    let d = self.no_such_option(name, options);
+                    self.report(d);
                     return None;
                 }
                 Cond::Option(option.unwrap_or_default().to_string())
@@ -375,11 +408,8 @@ impl Resolver<'_> {
                     for arg in args {
                         *self.used.entry(arg.text.clone()).or_default() += 1;
                     }
-                    let code = if options { codes::UNKNOWN_OPTION } else { codes::UNKNOWN_PROFIT };
-                    let text = format!("`{}` is not known here", name.text);
-                    let d = Diagnostic::error(code, self.file, name.span, text);
-                    let known = Profit::ALL.iter().map(|(n, _)| *n).filter(|_| !options);
-                    self.report(d.suggest(&name.text, known));
+                    let d = self.no_such_test(name, options);
+                    self.report(d);
                     return None;
                 };
                 let [arg] = args.as_slice() else {

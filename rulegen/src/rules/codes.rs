@@ -30,7 +30,7 @@ codes! {
     UNKNOWN_OPTION = 308, "an unknown target option",
         "`when` tests options of the target, written `target.NAME`.";
     UNKNOWN_PROFIT = 309, "an unknown profit test",
-        "`if` knows once(m), unused_after(m), is_const(a) and not_const(a).";
+        "`if` asks whether a rewrite is worth it, as in `once(m)`: the operation `m` has no other user. The language reference lists the tests.";
     UNKNOWN_GROUP = 310, "a group that groups.rules doesn't list",
         "Every group is declared in `rules/groups.rules`, whose order is the order of the groups.";
     ARITY = 311, "a wrong number of operands",
@@ -65,8 +65,8 @@ codes! {
         "No admissible bit size satisfies all operands of the rule.";
     FACT_ARG = 326, "an argument that the fact can't take",
         "Facts that no analysis answers need constants; write `#c` in the pattern. Parameters after the first are constants.";
-    EXPR = 327, "an expression that the expression language refuses",
-        "Computed constants use the language of the opcode table's `eval` column over the matched constants.";
+    EXPR = 327, "an expression of what is no constant",
+        "Computed constants use the language of the opcode table's `eval` column over the constants that the pattern matches, as in `#c`. What the language refuses in them has a code of its own, E02xx.";
     NO_LICENCE = 328, "a licence that no matched instruction can carry",
         "Only float arithmetic carries licences; a rule without any in its pattern can't ask for one.";
     ROOT = 329, "a pattern that isn't an operation",
@@ -83,4 +83,8 @@ codes! {
         "Such a rule rewrites forever and changes nothing.";
     TERM_ONLY = 335, "a term that can't stand in a replacement",
         "`#c` binds a constant in a pattern; in a replacement the constant is written plain.";
+    ALLOW = 360, "an `allow` of a check that there isn't",
+        "`allow E0319 \"why\"` names the code of a check of rules, as its message shows it.";
+    TEST = 361, "a `test` that can't be run",
+        "A test gives a value to every variable that the rule's sides read, and the result that both have for them: `test (a = 7, c = 8) -> 56`.";
 }

@@ -35,14 +35,14 @@ struct Cx<'a> {
 
 impl Cx<'_> {
     fn error(&mut self, span: Span, message: impl Into<String>) {
-        let message = message.into();
+        self.report(Diagnostic::error(codes::TEMPLATE, self.file, span, message));
+    }
+
+    fn report(&mut self, d: Diagnostic) {
         // The same mistake in every turn is one mistake.
-        if !self
-            .diags
-            .iter()
-            .any(|d| d.span == span && d.message == message && &d.file == self.file)
-        {
-            self.diags.push(Diagnostic::error(codes::TEMPLATE, self.file, span, message));
+        let same = |o: &Diagnostic| o.span == d.span && o.message == d.message && o.file == d.file;
+        if !self.diags.iter().any(same) {
+            self.diags.push(d);
         }
     }
 
@@ -111,7 +111,12 @@ impl Cx<'_> {
             let name = &rest[at + 2..at + end];
             match self.lookup(name).map(|v| v.text.clone()) {
                 Some(value) => out.push_str(&value),
-                None => self.error(span, format!("no loop binds `{name}`")),
+                None => {
+                    let known: Vec<String> = self.env.iter().map(|e| e.0.clone()).collect();
+                    let text = format!("no loop binds `{name}`");
+                    let d = Diagnostic::error(codes::TEMPLATE, self.file, span, text);
+                    self.report(d.suggest(name, known.iter().map(String::as_str)));
+                }
             }
             rest = &rest[at + end + 1..];
         }

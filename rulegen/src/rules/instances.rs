@@ -6,7 +6,8 @@ use super::codes;
 use super::expand::Stamped;
 use super::model::*;
 use super::resolve::Resolver;
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, Span};
+use crate::expr::Base;
 
 impl Resolver<'_> {
     /// The size classes that nodes, computed constants and facts name.
@@ -150,17 +151,40 @@ impl Resolver<'_> {
                 Err(why) => Some((bits[at], why)),
             });
             if let Some((bits, why)) = wrong {
-                bad.push((draft.span, bits, why));
+                bad.push((draft.span, value.clone(), *base, bits, why));
             }
         }
-        for (span, bits, why) in bad {
-            let d = Diagnostic::error(
-                codes::LITERAL,
-                self.file,
-                span,
-                format!("this literal is wrong at {bits} bits: {why}"),
-            );
-            self.report(d.help("annotate a variable with the size that is meant, as in `a:32`"));
+        for (span, value, base, bits, why) in bad {
+            let d = self.wrong_literal(span, &value, base, bits, &why);
+            self.report(d);
+        }
+    }
+
+    fn wrong_literal(
+        &self,
+        span: Span,
+        value: &Literal,
+        base: Base,
+        bits: u8,
+        why: &str,
+    ) -> Diagnostic {
+        let error = |text| Diagnostic::error(codes::LITERAL, self.file, span, text);
+        // In templates a loop's name may stand here.
+        let written = self.text.get(span.range()).unwrap_or("");
+        let literal = written.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+');
+        let (operand, better) = match (value, base) {
+            (Literal::Int(v), Base::Float) => ("a float", format!("{v}.0")),
+            (Literal::Int(v) | Literal::Hex(v), Base::Bool) => ("a bool", (*v != 0).to_string()),
+            _ => {
+                let s = if bits == 1 { "" } else { "s" };
+                let d = error(format!("this literal is wrong at {bits} bit{s}: {why}"));
+                return d.help("annotate a variable with the size that is meant, as in `a:32`");
+            }
+        };
+        let d = error(format!("this is an integer, the operand {operand}"));
+        match literal {
+            true => d.replace(span, better.as_str(), format!("write `{better}`")),
+            false => d.help(format!("it would be `{better}`")),
         }
     }
 

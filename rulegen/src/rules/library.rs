@@ -1,6 +1,6 @@
 //! What rules are resolved against: opcodes, facts and functions, groups, target options.
 
-use super::ast::{FactDef, Groups};
+use super::ast::{FactDef, Groups, Name};
 use super::codes;
 use super::model::Fact;
 use super::ops::Ops;
@@ -37,8 +37,15 @@ impl Library {
         let mut library = Library { ops, ..Library::default() };
         match parse::parse_facts(facts.0, facts.1) {
             Ok(defs) => {
-                for def in &defs {
-                    library.add_fact(facts.0, facts.1, def, diags);
+                for (n, def) in defs.iter().enumerate() {
+                    match defs[..n].iter().find(|d| d.name.text == def.name.text) {
+                        Some(first) => {
+                            let text = format!("`{}` is defined twice", def.name.text);
+                            let d = Diagnostic::error(codes::NAME, facts.0, def.name.span, text);
+                            diags.push(d.label(first.name.span, "first here"));
+                        }
+                        None => library.add_fact(facts.0, facts.1, def, diags),
+                    }
                 }
             }
             Err(d) => diags.push(d),
@@ -51,13 +58,14 @@ impl Library {
     }
 
     fn add_groups(&mut self, file: &Arc<str>, list: Groups, diags: &mut Vec<Diagnostic>) {
-        let mut seen: Vec<String> = Vec::new();
+        let mut seen: Vec<&Name> = Vec::new();
         for (name, _) in list.groups.iter().chain(&list.options).chain(&list.files) {
-            if seen.contains(&name.text) {
+            if let Some(first) = seen.iter().find(|n| n.text == name.text) {
                 let text = format!("`{}` is listed twice", name.text);
-                diags.push(Diagnostic::error(codes::NAME, file, name.span, text));
+                let d = Diagnostic::error(codes::NAME, file, name.span, text);
+                diags.push(d.label(first.span, "first here"));
             }
-            seen.push(name.text.clone());
+            seen.push(name);
         }
         self.groups = list.groups.into_iter().map(|(n, d)| (n.text, d)).collect();
         self.options = list.options.into_iter().map(|(n, d)| (n.text, d)).collect();
@@ -71,24 +79,23 @@ impl Library {
         def: &FactDef,
         diags: &mut Vec<Diagnostic>,
     ) {
-        let mut error = |span, message: String| {
-            diags.push(Diagnostic::error(codes::NAME, file, span, message));
+        let no_type = |word: &Name| {
+            let text = format!("`{}` is not a type", word.text);
+            let d = Diagnostic::error(codes::NAME, file, word.span, text);
+            d.suggest(&word.text, Ty::NAMES)
         };
         let name = &def.name.text;
         // A fact stands behind `where` only; a function stands where an op may stand.
         if def.result.is_some() && (self.ops.find(name).is_some() || Prim::by_name(name).is_some())
         {
-            error(def.name.span, format!("`{name}` is already an op or a primitive"));
-            return;
-        }
-        if self.facts.iter().any(|f| f.name == *name) {
-            error(def.name.span, format!("`{name}` is defined twice"));
+            let text = format!("`{name}` is already an op or a primitive");
+            diags.push(Diagnostic::error(codes::NAME, file, def.name.span, text));
             return;
         }
         let mut params: Vec<(String, Ty)> = Vec::new();
         for (param, ty) in &def.params {
             let Some(ty) = Ty::by_name(&ty.text) else {
-                error(ty.span, format!("`{}` is not a type", ty.text));
+                diags.push(no_type(ty));
                 return;
             };
             params.push((param.text.clone(), ty));
@@ -98,7 +105,7 @@ impl Library {
             Some(word) => match Ty::by_name(&word.text) {
                 Some(ty) => ty,
                 None => {
-                    error(word.span, format!("`{}` is not a type", word.text));
+                    diags.push(no_type(word));
                     return;
                 }
             },

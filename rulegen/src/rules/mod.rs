@@ -13,12 +13,14 @@ pub mod codes;
 pub mod emit;
 pub mod expand;
 pub mod fmt;
+mod help;
 mod instances;
 pub mod library;
 pub mod model;
 pub mod ops;
 pub mod parse;
 mod resolve;
+pub mod syntax;
 #[cfg(test)]
 mod tests;
 mod whole;

@@ -67,7 +67,31 @@ pub fn moves_bits(expr: &Expr) -> bool {
     }
 }
 
+impl std::fmt::Display for SigTy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.base {
+            Base::Int => "int",
+            Base::Uint => "uint",
+            Base::Float => "float",
+            Base::Bool => "bool",
+        })?;
+        if self.bits != 0 {
+            write!(f, "{}", self.bits)?;
+        }
+        if self.comps != 0 {
+            write!(f, "x{}", self.comps)?;
+        }
+        Ok(())
+    }
+}
+
 impl OpSig {
+    /// `iadd(int, int) -> int`
+    pub fn signature(&self) -> String {
+        let inputs: Vec<String> = self.inputs.iter().map(SigTy::to_string).collect();
+        format!("{}({}) -> {}", self.name, inputs.join(", "), self.output)
+    }
+
     /// Default sizes by the bases of the unsized operands.
     pub fn default_sizes(output: SigTy, inputs: &[SigTy]) -> u8 {
         let open: Vec<Base> =

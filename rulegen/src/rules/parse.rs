@@ -108,7 +108,14 @@ pub(super) fn run<'t>(
                 Err(Diagnostic::error(codes::SYNTAX, name, Span::new(0, 0), "nothing to parse"))
             }
         },
-        Err(e) => Err(syntax_error(name, text, &e)),
+        Err(e) => {
+            // Which tokens the parser would have taken it says only with this switch on, which is one for the whole
+            // process. Nothing rests on its being off: it is never turned off here, makes parsers slower, and adds to
+            // errors what only those see who ask for it. A text without errors doesn't touch it.
+            pest::set_error_detail(true);
+            let detailed = Grammar::parse(top, text).err().unwrap_or(e);
+            Err(super::syntax::error(name, text, &detailed))
+        }
     }
 }
 
@@ -125,83 +132,6 @@ fn too_deep(text: &str) -> Option<usize> {
         }
     }
     None
-}
-
-fn syntax_error(file: &Arc<str>, text: &str, e: &pest::error::Error<Rule>) -> Diagnostic {
-    let (start, end) = match e.location {
-        pest::error::InputLocation::Pos(p) => {
-            (p, text[p..].chars().next().map_or(p, |c| p + c.len_utf8()))
-        }
-        pest::error::InputLocation::Span((a, b)) => (a, b),
-    };
-    let expected: Vec<&str> = match &e.variant {
-        pest::error::ErrorVariant::ParsingError { positives, .. } => {
-            let mut words: Vec<&str> = positives.iter().map(|r| describe(*r)).collect();
-            words.sort_unstable();
-            words.dedup();
-            words
-        }
-        pest::error::ErrorVariant::CustomError { .. } => Vec::new(),
-    };
-    let found = match text[start..].chars().next() {
-        Some(c) => format!("`{c}`"),
-        None => "the end of the file".to_string(),
-    };
-    let message = match expected.as_slice() {
-        [] => format!("unexpected {found}"),
-        [one] => format!("expected {one}, found {found}"),
-        [most @ .., last] if most.len() < 8 => {
-            format!("expected {} or {last}, found {found}", most.join(", "))
-        }
-        _ => format!("unexpected {found}"),
-    };
-    Diagnostic::error(codes::SYNTAX, file, Span::new(start, end), message)
-}
-
-/// How a grammar rule is called in a message.
-fn describe(what: Rule) -> &'static str {
-    match what {
-        Rule::header | Rule::kw_rules => "`rules 1`",
-        Rule::rule | Rule::kw_rule => "`rule`",
-        Rule::for_loop | Rule::kw_for => "`for`",
-        Rule::kw_in => "`in`",
-        Rule::ident | Rule::tname | Rule::dotted => "a name",
-        Rule::term | Rule::op_term | Rule::var_term | Rule::const_term => "a term",
-        Rule::literal | Rule::float_lit | Rule::hex_lit | Rule::int_lit | Rule::word_lit => {
-            "a literal"
-        }
-        Rule::alt | Rule::replacement => "a replacement",
-        Rule::where_clause | Rule::kw_where => "`where`",
-        Rule::with_clause | Rule::kw_with => "`with`",
-        Rule::when_clause | Rule::kw_when => "`when`",
-        Rule::if_clause | Rule::alt_if | Rule::kw_if => "`if`",
-        Rule::kw_otherwise => "`otherwise`",
-        Rule::group_clause | Rule::group_def | Rule::kw_group => "`group`",
-        Rule::canonical_clause | Rule::kw_canonical => "`canonical`",
-        Rule::ulps_clause | Rule::kw_ulps => "`ulps`",
-        Rule::allow_clause | Rule::kw_allow => "`allow`",
-        Rule::waive_clause | Rule::kw_waive => "`waive`",
-        Rule::test_clause | Rule::kw_test => "`test`",
-        Rule::let_stmt | Rule::kw_let => "`let`",
-        Rule::fact | Rule::fact_call => "a fact",
-        Rule::cond | Rule::cond_and | Rule::cond_not | Rule::cond_atom | Rule::cond_call => {
-            "a condition"
-        }
-        Rule::number => "a number",
-        Rule::string => "a string",
-        Rule::swizzle | Rule::letters => "a swizzle",
-        Rule::size_note => "`:` and a size",
-        Rule::size | Rule::size_bits => "a size",
-        Rule::flag => "a promise",
-        Rule::bind => "`@`",
-        Rule::fact_def | Rule::kw_fact => "`fact`",
-        Rule::fn_def | Rule::kw_fn => "`fn`",
-        Rule::file_def | Rule::kw_file => "`file`",
-        Rule::option_def | Rule::kw_option => "`option`",
-        Rule::doc => "`///`",
-        Rule::EOI => "the end of the file",
-        _ => "something else",
-    }
 }
 
 fn span_of(pair: &Pair<'_, Rule>) -> Span {

@@ -171,7 +171,13 @@ impl<'a> Resolver<'a> {
             None => None,
         };
         if term.bind.is_some() && !(self.in_pattern && matches!(term.kind, TermKind::Op { .. })) {
-            self.error(codes::TERM_ONLY, term.span, "`@` binds an operation of the pattern");
+            let d = Diagnostic::error(
+                codes::TERM_ONLY,
+                self.file,
+                term.span,
+                "`@` binds an operation of the pattern",
+            );
+            self.report(d.help("what is shared in a replacement is named by `let`"));
         }
         match &term.kind {
             TermKind::Op { op, flags, args } => self.op(term, op, flags, args, swizzle, slot),
@@ -227,15 +233,10 @@ impl<'a> Resolver<'a> {
         let promises = self.promises(&sig, flags);
         if sig.inputs.len() != args.len() {
             let (want, got) = (sig.inputs.len(), args.len());
-            self.error(
-                codes::ARITY,
-                term.span,
-                format!(
-                    "`{}` takes {want} operand{}, not {got}",
-                    op.text,
-                    if want == 1 { "" } else { "s" }
-                ),
-            );
+            let s = if want == 1 { "" } else { "s" };
+            let text = format!("`{}` takes {want} operand{s}, not {got}", op.text);
+            let d = Diagnostic::error(codes::ARITY, self.file, term.span, text);
+            self.report(d.help(format!("it is `{}`", sig.signature())));
             return None;
         }
         let width = self.classes.size(sig.sizes, op.span);
@@ -313,7 +314,9 @@ impl<'a> Resolver<'a> {
                         name.span,
                         format!("there is no promise `{}`", name.text),
                     );
-                    self.report(d.suggest(&name.text, flags::NAMES));
+                    let known = flags::NAMES.iter().enumerate();
+                    let known = known.filter(|(i, _)| flags::PROMISES & (1 << i) != 0);
+                    self.report(d.suggest(&name.text, known.map(|(_, n)| *n)));
                 }
                 Some(flag) if flag & flags::PROMISES == 0 => {
                     let d = Diagnostic::error(
@@ -328,7 +331,16 @@ impl<'a> Resolver<'a> {
                 }
                 Some(flag) if flag & sig.promises == 0 => {
                     let text = format!("`{}` can't carry the promise `{}`", sig.name, name.text);
-                    self.error(codes::PROMISE, name.span, text);
+                    let known = flags::NAMES.iter().enumerate();
+                    let known = known.filter(|(i, _)| sig.promises & (1 << i) != 0);
+                    let known: Vec<&str> = known.map(|(_, n)| *n).collect();
+                    let d = Diagnostic::error(codes::PROMISE, self.file, name.span, text);
+                    // The dot goes with it.
+                    let dotted = Span { start: name.span.start.saturating_sub(1), ..name.span };
+                    self.report(match known.as_slice() {
+                        [] => d.replace(dotted, "", "it carries no promise"),
+                        list => d.help(format!("it can carry {}", list.join(", "))),
+                    });
                 }
                 Some(flag) => out |= flag,
             }
@@ -346,10 +358,7 @@ impl<'a> Resolver<'a> {
         used: u8,
     ) -> Option<VarId> {
         if let Some(old) = self.names.get(&name.text) {
-            let first = match old {
-                Binding::Var(v) => self.vars[*v].span,
-                Binding::Let(n) => self.nodes[*n].span,
-            };
+            let first = self.place_of(*old);
             let d = Diagnostic::error(
                 codes::REBOUND,
                 self.file,
@@ -407,7 +416,7 @@ impl<'a> Resolver<'a> {
                     span,
                     format!("the pattern doesn't bind `{}`", name.text),
                 );
-                let known: Vec<String> = self.names.keys().cloned().collect();
+                let known = self.known_names();
                 self.report(d.suggest(&name.text, known.iter().map(String::as_str)));
                 return None;
             }
@@ -473,7 +482,11 @@ impl<'a> Resolver<'a> {
                 span,
                 "`#` binds a constant of the pattern",
             );
-            self.report(d.help(format!("write `{}`", name.text)));
+            let end = Span { end: name.span.end.max(span.end), ..span };
+            self.report(match swizzle {
+                None => d.replace(end, name.text.as_str(), format!("write `{}`", name.text)),
+                Some(_) => d.help(format!("write `{}`", name.text)),
+            });
             return None;
         }
         if swizzle.is_some() {
@@ -501,7 +514,12 @@ impl<'a> Resolver<'a> {
             }
             (Literal::Float(_), other) => {
                 let text = format!("`{}` is a float, the operand {}", literal.text, article(other));
-                self.error(codes::LITERAL, literal.span, text);
+                let d = Diagnostic::error(codes::LITERAL, self.file, literal.span, text);
+                let whole = literal.text.strip_suffix(".0").filter(|_| other != Base::Bool);
+                self.report(match whole {
+                    Some(n) => d.replace(literal.span, n, format!("write `{n}`")),
+                    None => d,
+                });
                 None
             }
             (Literal::Bool(_), other) => {
@@ -549,7 +567,8 @@ impl<'a> Resolver<'a> {
         }
         if self.in_pattern {
             let text = format!("`{}` computes a constant and can't be matched", name.text);
-            self.error(codes::TERM_ONLY, name.span, text);
+            let d = Diagnostic::error(codes::TERM_ONLY, self.file, name.span, text);
+            self.report(d.help("match a constant as `#c`, and say in `where` what holds for it"));
             return None;
         }
         if swizzle.is_some() {
@@ -561,11 +580,9 @@ impl<'a> Resolver<'a> {
             _ => 0,
         };
         if arity != args.len() {
-            self.error(
-                codes::ARITY,
-                term.span,
-                format!("`{}` takes {arity}, not {}", name.text, args.len()),
-            );
+            let s = if arity == 1 { "" } else { "s" };
+            let text = format!("`{}` takes {arity} constant{s}, not {}", name.text, args.len());
+            self.error(codes::ARITY, term.span, text);
             return None;
         }
         let mut operands = Vec::new();
@@ -575,7 +592,9 @@ impl<'a> Resolver<'a> {
             self.same_comps(self.nodes[node].comps, slot.comps, arg.span);
             if self.const_ty(node).is_none() {
                 let text = format!("`{}` is computed from constants only", name.text);
-                self.error(codes::FACT_ARG, arg.span, text);
+                let d = Diagnostic::error(codes::FACT_ARG, self.file, arg.span, text);
+                let d = self.as_constant(d, node);
+                self.report(d);
                 return None;
             }
             operands.push(node);
@@ -682,7 +701,8 @@ impl<'a> Resolver<'a> {
             Err(list) => {
                 for d in list {
                     let place = if d.span == Span::default() { span } else { d.span };
-                    self.report(Diagnostic { span: place, ..d });
+                    let d = self.value_in_expr(Diagnostic { span: place, ..d });
+                    self.report(d);
                 }
                 None
             }
@@ -747,7 +767,7 @@ impl<'a> Resolver<'a> {
                     name.span,
                     format!("the pattern doesn't bind `{}`", name.text),
                 );
-                let known: Vec<String> = self.names.keys().cloned().collect();
+                let known = self.known_names();
                 self.report(d.suggest(&name.text, known.iter().map(String::as_str)));
                 None
             }

@@ -6,7 +6,7 @@ use super::codes;
 use super::expand::Stamped;
 use super::model::*;
 use super::resolve::{Binding, Resolver, Slot};
-use crate::diagnostics::Span;
+use crate::diagnostics::{Diagnostic, Span};
 use crate::expr::Base;
 
 impl Resolver<'_> {
@@ -108,12 +108,11 @@ impl Resolver<'_> {
                     self.computed(expr, nodes, bits, slot, text.span)
                 }
             };
-            if self.names.contains_key(&l.name.text) {
-                self.error(
-                    codes::REBOUND,
-                    l.name.span,
-                    format!("`{}` is bound twice", l.name.text),
-                );
+            if let Some(old) = self.names.get(&l.name.text) {
+                let first = self.place_of(*old);
+                let text = format!("`{}` is bound twice", l.name.text);
+                let d = Diagnostic::error(codes::REBOUND, self.file, l.name.span, text);
+                self.report(d.label(first, "first bound here"));
                 return None;
             }
             self.names.insert(l.name.text.clone(), Binding::Let(node));

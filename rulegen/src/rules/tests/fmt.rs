@@ -163,7 +163,7 @@ fn what_does_not_parse_is_told() {
         (d.code, d.span.range())
     };
     let syntax = super::super::codes::SYNTAX;
-    assert_eq!(error("rules 1\nrule a iadd(a) => a;"), (syntax, 14..15));
+    assert_eq!(error("rules 1\nrule a iadd(a) => a;"), (syntax, 15..19));
     assert_eq!(error("rules 1\nfact f(a: uint) = ;"), (syntax, 26..27));
     assert_eq!(formatted("rules 1"), "rules 1\n");
 }

@@ -267,7 +267,7 @@ fn rules_are_compared() {
 #[test]
 fn syntax_errors_name_the_place() {
     let diags = run("rule a iadd(a, 0) => a;").unwrap_err();
-    assert_eq!(show("rule a iadd(a, 0) => a;", &diags).lines().nth(1), Some(" --> t.rules:2:7"));
+    assert_eq!(show("rule a iadd(a, 0) => a;", &diags).lines().nth(1), Some(" --> t.rules:2:8"));
     assert_eq!(
         errors("rule a: fadd(a, 0.0) => a with nsz where env(denorm = keep);"),
         ["E0303 where env(denorm = keep)"]

@@ -1,0 +1,142 @@
+//! The longer explanations: what a name might have meant, where a clause belongs, how a constant is matched.
+
+use super::ast::{self, Clause};
+use super::codes;
+use super::model::*;
+use super::resolve::{Binding, Resolver, VarDraft};
+use crate::diagnostics::{Diagnostic, Span, nearest};
+
+impl Resolver<'_> {
+    /// What the expression language doesn't know may be a variable of the pattern.
+    pub(super) fn value_in_expr(&self, d: Diagnostic) -> Diagnostic {
+        let name = self.text.get(d.span.range()).unwrap_or("");
+        match self.names.get(name) {
+            Some(Binding::Var(v)) if matches!(self.vars[*v].kind, VarKind::Value) => {
+                let text =
+                    format!("`{name}` is a value, and expressions are computed from constants");
+                let d = Diagnostic::error(codes::EXPR, self.file, d.span, text);
+                self.matched_as_constant(d, *v)
+            }
+            Some(Binding::Var(v)) => {
+                let text = format!(
+                    "`{name}` is an operation, and expressions are computed from constants"
+                );
+                let d = Diagnostic::error(codes::EXPR, self.file, d.span, text);
+                d.label(self.vars[*v].span, "bound here")
+            }
+            Some(Binding::Let(n)) => {
+                let text =
+                    format!("`{name}` is a term, and expressions are computed from constants");
+                let d = Diagnostic::error(codes::EXPR, self.file, d.span, text);
+                d.label(self.nodes[*n].span, "built here")
+            }
+            None => d,
+        }
+    }
+
+    /// Where a name was bound.
+    pub(super) fn place_of(&self, binding: Binding) -> Span {
+        match binding {
+            Binding::Var(v) => self.vars[v].span,
+            Binding::Let(n) => self.nodes[n].span,
+        }
+    }
+
+    /// The names that are bound so far, in alphabetical order.
+    pub(super) fn known_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.names.keys().cloned().collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Says how a variable of the pattern is matched as a constant.
+    pub(super) fn as_constant(&self, d: Diagnostic, node: NodeId) -> Diagnostic {
+        match self.nodes[node].kind {
+            NodeKind::Var(v) if self.vars[v].kind == VarKind::Value => {
+                self.matched_as_constant(d, v)
+            }
+            _ => d,
+        }
+    }
+
+    fn matched_as_constant(&self, d: Diagnostic, var: VarId) -> Diagnostic {
+        let VarDraft { name, span, .. } = &self.vars[var];
+        let here = Span { end: span.start, ..*span };
+        d.label(*span, "matches any value").replace(here, "#", format!("match it as `#{name}`"))
+    }
+
+    /// A clause that stands behind a later one, or a second time.
+    pub(super) fn misplaced(&mut self, rule: &ast::Rule, clause: &Clause, span: Span) {
+        let (word, position) = clause.keyword();
+        let before = rule.clauses.iter().take_while(|(_, s)| *s != span);
+        let mut twins = before.clone().filter(|(c, _)| c.keyword().1 == position);
+        let repeatable = matches!(clause, Clause::Allow(..) | Clause::Test(..));
+        if let Some((_, first)) = twins.next().filter(|_| !repeatable) {
+            let text = format!("`{word}` is written twice");
+            let d = Diagnostic::error(codes::CLAUSE_ORDER, self.file, span, text);
+            let d = d.label(*first, "first here");
+            self.report(match word {
+                "where" | "with" => d.help("write one, its entries separated by commas"),
+                "when" | "if" => d.help("write one, its conditions joined by `&&`"),
+                _ => d,
+            });
+            return;
+        }
+        let text = format!("`{word}` stands too late");
+        let mut d = Diagnostic::error(codes::CLAUSE_ORDER, self.file, span, text);
+        if let Some((later, at)) = before.clone().find(|(c, _)| c.keyword().1 > position) {
+            d = d.label(*at, format!("`{}` comes behind it", later.keyword().0));
+        }
+        let help = format!("the order is {}", super::syntax::CLAUSES.join(", "));
+        let mut sorted: Vec<&(Clause, Span)> = rule.clauses.iter().collect();
+        sorted.sort_by_key(|(c, _)| c.keyword().1);
+        let texts: Option<Vec<&str>> =
+            sorted.iter().map(|(_, s)| self.text.get(s.range())).collect();
+        let whole = rule.clauses.iter().map(|c| c.1).reduce(Span::to);
+        self.report(match (texts, whole) {
+            (Some(texts), Some(whole)) if !texts.iter().any(|t| t.contains("//")) => {
+                d.replace(whole, texts.join(" "), help)
+            }
+            _ => d.help(help),
+        });
+    }
+
+    /// A name without brackets in a condition.
+    pub(super) fn no_such_option(&self, name: &ast::Name, options: bool) -> Diagnostic {
+        if !options {
+            let text = format!("there is no profit test `{}`", name.text);
+            let d = Diagnostic::error(codes::UNKNOWN_PROFIT, self.file, name.span, text);
+            return match name.text.starts_with("target.") {
+                true => d.help("options of the target are tested by `when`"),
+                false => d.help("profit tests are written as calls, as in `once(m)`"),
+            };
+        }
+        let text = format!("there is no target option `{}`", name.text);
+        let d = Diagnostic::error(codes::UNKNOWN_OPTION, self.file, name.span, text);
+        let all: Vec<String> = self.lib.options.iter().map(|o| format!("target.{}", o.0)).collect();
+        let full = format!("target.{}", name.text);
+        let meant = if all.contains(&full) { &full } else { &name.text };
+        match nearest(meant, all.iter().map(String::as_str)) {
+            Some(best) => d.replace(name.span, best, format!("did you mean `{best}`?")),
+            None => d,
+        }
+    }
+
+    /// A name with brackets in a condition.
+    pub(super) fn no_such_test(&self, name: &ast::Name, options: bool) -> Diagnostic {
+        if options {
+            let text = format!("`when` tests options of the target, and `{}` is none", name.text);
+            let d = Diagnostic::error(codes::UNKNOWN_OPTION, self.file, name.span, text);
+            return match Profit::ALL.iter().any(|(n, _)| *n == name.text) {
+                true => d.help("profit is tested by `if`"),
+                false => d.help("options are written `target.NAME`; what correctness rests on stands behind `where`"),
+            };
+        }
+        let text = format!("there is no profit test `{}`", name.text);
+        let d = Diagnostic::error(codes::UNKNOWN_PROFIT, self.file, name.span, text);
+        if self.lib.facts.iter().any(|f| f.name == name.text) {
+            return d.help("facts stand behind `where`");
+        }
+        d.suggest(&name.text, Profit::ALL.iter().map(|(n, _)| *n))
+    }
+}
