@@ -17,6 +17,7 @@ pub mod a_6;
 pub mod a_7;
 pub mod a_8;
 pub mod a_9;
+pub mod b_2;
 mod clone;
 pub mod corpus;
 
@@ -106,6 +107,7 @@ pub const LINES: &[Line] = &[
     Line { name: "accept_a_8", run: a_8::run, open: None },
     Line { name: "accept_a_9", run: a_9::run, open: None },
     Line { name: "accept_a_10", run: a_10::run, open: None },
+    Line { name: "accept_b_2", run: b_2::run, open: None },
 ];
 
 /// The text that a line prints: list first, so that the verdict is the last thing on the screen.
