@@ -203,7 +203,7 @@ impl Maker<'_> {
         let counter = self.counter(trips);
         self.scope(Cursor::BlockEnd(counter.body), |maker| {
             maker.add_free(counter.phi.def(), false, super::Freedom::default());
-            maker.statements(depth + 1);
+            maker.closed(true, |maker| maker.statements(depth + 1));
             maker.local();
         });
         self.cursor = Cursor::BlockEnd(counter.after);
@@ -242,13 +242,13 @@ impl Maker<'_> {
         let counter = self.counter(trips);
         self.scope(Cursor::BlockEnd(counter.body), |maker| {
             maker.add_free(counter.phi.def(), false, super::Freedom::default());
-            maker.statements(3);
+            maker.closed(true, |maker| maker.statements(3));
             let condition = maker.condition();
             let value = maker.word(true);
             let parts = maker.f.insert_if(maker.cursor, condition);
             maker.f.add_jump(parts.then_block, JumpKind::Return, Some(value));
             maker.cursor = Cursor::BlockEnd(parts.after);
-            maker.statements(3);
+            maker.closed(true, |maker| maker.statements(3));
         });
         self.cursor = Cursor::BlockEnd(counter.after);
     }

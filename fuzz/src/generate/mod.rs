@@ -8,9 +8,10 @@
 //! Half of the programs are grown from what passes look for: shapes of code that one of them changes, and the left
 //! sides of rewrite rules, as they are or with one perturbation.
 //!
-//! This file has the program around it and straight-line code; [`flow`] has control flow, [`memory`] memory and other
-//! invocations, [`grow`] the shapes of the passes, [`term`] those of the rules.
+//! This file has the program around it and straight-line code; [`flow`] has ifs and calls, [`exits`] what is left from within, [`memory`]
+//! memory and other invocations, [`grow`] the shapes of the passes, [`term`] those of the rules.
 
+mod exits;
 mod flow;
 mod grow;
 mod memory;
@@ -26,6 +27,7 @@ use deburr_ir_core::{
     Index, Intrinsic, JumpKind, Member, ModeArg, Modes, Module, Param, Rounding, Shape,
     SpecConstant, SpecValue, Stage, StructType, Swizzle, Type, TypeData, Var, Variable,
 };
+use exits::Returns;
 pub(crate) use memory::word_pointer;
 use std::sync::Arc;
 
@@ -284,6 +286,24 @@ struct Maker<'a> {
     due: Vec<(AluOp, u8)>,
     /// The words that the invocation read.
     inputs: Vec<Def>,
+    /// Lists of the tree that the cursor stands in.
+    scopes: Vec<Scope>,
+    /// What jumps may leave.
+    regions: Vec<exits::Region>,
+    /// Whether returns may stand anywhere.
+    returns: Returns,
+    /// Values that phis gave and nobody has used, the latest last.
+    fresh: Vec<Value>,
+    /// Ways to phis that have been made.
+    ways: u32,
+}
+
+/// What was in scope when a list began.
+struct Scope {
+    /// Values in the pool.
+    pool: usize,
+    /// Merged values that nobody had used.
+    fresh: usize,
 }
 
 impl<'a> Maker<'a> {
@@ -312,6 +332,11 @@ impl<'a> Maker<'a> {
             grown,
             due: Vec::new(),
             inputs: Vec::new(),
+            scopes: Vec::new(),
+            regions: Vec::new(),
+            returns: Returns::Nowhere,
+            fresh: Vec::new(),
+            ways: 0,
         }
     }
 
@@ -360,6 +385,7 @@ impl<'a> Maker<'a> {
             b.deref_cast(pointer, Modes::FUNCTION, pair, 0)
         }));
         self.make_locals();
+        self.returns = Returns::Word;
         self.statements(1);
         match self.rng.below(4) {
             0 if self.grown => self.loop_with_return(),
@@ -378,6 +404,7 @@ impl<'a> Maker<'a> {
         self.f.add_jump(parts.then_block, JumpKind::Return, Some(early));
         self.statements(1);
         let value = self.word(true);
+        let value = self.with_fresh(value);
         self.build(|b| b.jump(JumpKind::Return, Some(value)));
         self.f
     }
@@ -435,6 +462,8 @@ impl<'a> Maker<'a> {
         while !self.due.is_empty() {
             self.alu();
         }
+        let input = *self.rng.pick(&self.inputs);
+        let merged = self.with_fresh(input);
         let output = vars.output;
         let base = self.build(|b| {
             let stride = b.imm_u32(OUTPUTS);
@@ -449,7 +478,12 @@ impl<'a> Maker<'a> {
                 self.f.add_jump(parts.then_block, jump, None);
                 self.cursor = Cursor::BlockEnd(parts.after);
             }
-            let value = self.output_word();
+            if n == OUTPUTS / 2 && self.rng.one_in(4) {
+                self.budget = self.budget.max(20);
+                self.returns = Returns::Bare;
+                self.statements(1);
+            }
+            let value = if n == 0 { merged } else { self.output_word() };
             self.build(|b| {
                 let pointer = word_pointer(b, types, output, base, n);
                 b.store_deref(pointer, value, &[(Index::WRITE_MASK, 1)]);
@@ -570,6 +604,9 @@ impl<'a> Maker<'a> {
                 return;
             }
             self.budget -= 1;
+            if self.rng.one_in(8) && self.leave_if(depth) {
+                continue;
+            }
             let deep = depth >= self.options.depth;
             if self.grown && self.rng.one_in(3) {
                 self.grown_statement(depth);
@@ -583,6 +620,7 @@ impl<'a> Maker<'a> {
                 16 if !deep => self.counted_loop(depth),
                 17 if !deep => self.once(depth),
                 18 if !self.helpers.is_empty() => self.call(),
+                19 if !deep => self.switch(depth),
                 _ => self.alu(),
             }
         }
