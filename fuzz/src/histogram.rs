@@ -59,6 +59,23 @@ const RETURNS: [&str; 5] = [
     "with a pointer alive behind",
 ];
 
+/// How regions are left, and what regions stand in each other.
+const EXITS: [&str; 13] = [
+    "break out of ifs in each other",
+    "continue out of ifs in each other",
+    "continue out of a once",
+    "break in an else",
+    "if whose arms both leave",
+    "three ways behind a once",
+    "three ways behind a loop",
+    "three ways to a continue list",
+    "loop in a once",
+    "once in a loop",
+    "once in a once",
+    "region in a continue list",
+    "body that does not end",
+];
+
 /// Counts over programs.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
@@ -77,6 +94,7 @@ pub struct Histogram {
     nesting: BTreeMap<u32, u64>,
     derefs: BTreeMap<&'static str, u64>,
     returns: BTreeMap<&'static str, u64>,
+    exits: BTreeMap<&'static str, u64>,
     constants_only: u64,
     promises: u64,
     calls: u64,
@@ -149,6 +167,7 @@ impl Histogram {
                 }
             }
             self.returns(f);
+            self.exits(f);
             let mut lists = vec![(f.body(), 0)];
             while let Some((list, depth)) = lists.pop() {
                 for node in f.list_nodes(list) {
@@ -212,6 +231,63 @@ impl Histogram {
         }
     }
 
+    /// Counts the breaks and continues, and the regions that they leave.
+    fn exits(&mut self, f: &Function) {
+        let mut count = |n: usize, there: bool| {
+            *self.exits.entry(EXITS[n]).or_default() += u64::from(there);
+        };
+        for block in f.blocks() {
+            let Some((_, jump)) = f.block_jump(block) else { continue };
+            let around = std::iter::successors(f.block_node(block), |&n| f.parent(n)).skip(1);
+            let kinds: Vec<NodeKind> = around.map(|n| f.node_kind(n)).collect();
+            let ifs = kinds.iter().take_while(|k| matches!(k, NodeKind::If { .. })).count();
+            let list = f.block_node(block).map(|n| f.node_list(n));
+            let other = matches!(kinds.first(), Some(NodeKind::If { else_list, .. }) if Some(*else_list) == list);
+            let in_once = matches!(kinds.get(ifs), Some(NodeKind::Once { .. }));
+            count(0, jump == JumpKind::Break && ifs > 1);
+            count(1, jump == JumpKind::Continue && ifs > 1);
+            count(2, jump == JumpKind::Continue && in_once);
+            count(3, jump == JumpKind::Break && other);
+        }
+        let ways = |block| f.phis(block).map(|phi| f.srcs(phi).len()).max().unwrap_or(0);
+        let mut lists = vec![(f.body(), None, false)];
+        while let Some((list, around, continues)) = lists.pop() {
+            for node in f.list_nodes(list) {
+                let kind = f.node_kind(node);
+                let inner = match kind {
+                    NodeKind::Block(_) => continue,
+                    NodeKind::If { then_list, else_list } => {
+                        let leaves = |l| !f.preds(f.block_after(node)).contains(&f.last_block(l));
+                        count(4, leaves(then_list) && leaves(else_list));
+                        around
+                    }
+                    NodeKind::Once { body } => {
+                        count(5, ways(f.block_after(node)) > 2);
+                        count(9, matches!(around, Some(NodeKind::Loop { .. })));
+                        count(10, matches!(around, Some(NodeKind::Once { .. })));
+                        count(12, !f.is_reachable(f.last_block(body)));
+                        Some(kind)
+                    }
+                    NodeKind::Loop { body, continue_list } => {
+                        count(6, ways(f.block_after(node)) > 2);
+                        count(7, ways(f.first_block(continue_list)) > 2);
+                        count(8, matches!(around, Some(NodeKind::Once { .. })));
+                        count(12, !f.is_reachable(f.last_block(body)));
+                        lists.push((continue_list, None, true));
+                        Some(kind)
+                    }
+                };
+                count(11, continues && !matches!(kind, NodeKind::If { .. }));
+                let all = f.child_lists(node).into_iter();
+                let skipped = match kind {
+                    NodeKind::Loop { continue_list, .. } => Some(continue_list),
+                    NodeKind::Block(_) | NodeKind::If { .. } | NodeKind::Once { .. } => None,
+                };
+                lists.extend(all.filter(|&l| Some(l) != skipped).map(|l| (l, inner, continues)));
+            }
+        }
+    }
+
     /// The medians of instructions, and of ifs and loops.
     pub fn medians(&self) -> (usize, usize) {
         let median = |values: &[usize]| {
@@ -262,6 +338,9 @@ impl Histogram {
         for kind in RETURNS {
             need(&format!("return: {kind}"), self.returns.get(kind).is_some_and(|&n| n > 0));
         }
+        for kind in EXITS {
+            need(&format!("exit: {kind}"), self.exits.get(kind).is_some_and(|&n| n > 0));
+        }
         need("operations on constants alone", self.constants_only > 0);
         need("promises", self.promises > 0);
         need("calls", self.calls > 0);
@@ -298,6 +377,7 @@ impl Histogram {
             format!("nodes {}", named(&self.nodes)),
             format!("derefs {}", named(&self.derefs)),
             format!("returns {}", named(&self.returns)),
+            format!("exits {}", named(&self.exits)),
             format!(
                 "nesting {}",
                 list(self.nesting.iter().map(|(k, n)| format!("{k}:{n}")).collect())

@@ -3,8 +3,8 @@
 //! Each is put in behind the pipeline, changes the first place that it finds, and says whether it found one.
 
 use deburr_ir_core::{
-    AluOp, AluSrc, Builder, Cursor, Flags, Function, Index, Instr, InstrInit, InstrKind, InstrView,
-    Intrinsic, JumpKind, Module, NodeKind, Swizzle,
+    AluOp, AluSrc, Builder, Cursor, Dominance, Flags, Function, Index, Instr, InstrInit, InstrKind,
+    InstrView, Intrinsic, JumpKind, Module, NodeKind, Swizzle,
 };
 
 /// A wrong transformation.
@@ -17,6 +17,8 @@ pub const FAULTS: &[(&str, Fault)] = &[
     ("a wrong component of a vector", wrong_component),
     ("a sum narrowed to half its size", dropped_size_check),
     ("a phi that forgets an edge", missing_phi_edge),
+    ("an exit's value lost", lost_exit_value),
+    ("an exit's value taken for another exit's", exchanged_exit_value),
     ("a branch deleted", dropped_branch),
     ("a condition negated", negated_condition),
     ("a loop bound off by one", loop_bound),
@@ -148,6 +150,50 @@ fn missing_phi_edge(m: &mut Module) -> bool {
         }
         let first = f.src(i, 0);
         f.set_src(i, 1, first);
+        true
+    })
+}
+
+/// The first source of a phi that a jump brings to which the edit applies: given are the phi and the source's number.
+fn exit_value(
+    m: &mut Module,
+    mut edit: impl FnMut(&mut Function, &Dominance, Instr, usize) -> bool,
+) -> bool {
+    let functions = m.functions.iter_mut().rev().filter(|f| f.has_body());
+    functions.into_iter().any(|f| {
+        let dominance = Dominance::new(f);
+        let phis: Vec<Instr> = f.all_instrs().filter(|&i| f.kind(i) == InstrKind::Phi).collect();
+        phis.into_iter().any(|phi| {
+            let InstrView::Phi(preds) = f.view(phi) else { return false };
+            let exits: Vec<usize> =
+                (0..preds.len()).filter(|&n| f.block_jump(preds[n]).is_some()).collect();
+            exits.into_iter().any(|n| edit(f, &dominance, phi, n))
+        })
+    })
+}
+
+fn lost_exit_value(m: &mut Module) -> bool {
+    exit_value(m, |f, _, phi, n| {
+        let shape = f.shape(phi.def());
+        let start = Cursor::BlockStart(f.start_block());
+        let undef = Builder::new(f, start).undef(shape.comps(), shape.bits());
+        f.set_src(phi, n, undef);
+        true
+    })
+}
+
+fn exchanged_exit_value(m: &mut Module) -> bool {
+    exit_value(m, |f, dominance, phi, n| {
+        let InstrView::Phi(preds) = f.view(phi) else { return false };
+        let preds = preds.to_vec();
+        let own = f.src(phi, n);
+        // One that the module stays valid with.
+        let other = (0..preds.len()).map(|k| f.src(phi, k)).find(|&other| {
+            let block = f.block_of(other.instr());
+            other != own && block.is_some_and(|b| dominance.dominates(b, preds[n]))
+        });
+        let Some(other) = other else { return false };
+        f.set_src(phi, n, other);
         true
     })
 }
