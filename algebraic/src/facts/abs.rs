@@ -735,6 +735,29 @@ pub fn canonicalize(e: &Env, w: u32, a: Abs) -> Abs {
     }
 }
 
+/// The significand in [0.5, 1).
+pub fn significand(e: &Env, w: u32, a: Abs) -> Abs {
+    exactly_rounded(e, w, [a], |cx, v| prim::frexp_sig(cx, w, v[0]))
+}
+
+/// The bits of a float: those of any NaN where it may be one that arithmetic made.
+pub fn bits(w: u32, a: Abs) -> Abs {
+    let class = a.float_class(w);
+    if a.exact().is_some() {
+        return a;
+    }
+    if class.meets(Class::NAN) {
+        return top(w);
+    }
+    let half = mask(w) >> 1;
+    let sign = match (class.meets(Class::POS), class.meets(Class::NEG)) {
+        (true, false) => range(w, 0, half),
+        (false, true) => range(w, half + 1, mask(w)),
+        _ => top(w),
+    };
+    meet(w, a, sign)
+}
+
 /// Square root.
 pub fn sqrt(e: &Env, w: u32, a: Abs) -> Abs {
     match a.exact() {
@@ -761,6 +784,15 @@ pub fn is_inf(w: u32, a: Abs) -> Abs {
 /// Whether the bits are neither a NaN's nor an infinity's.
 pub fn is_finite(w: u32, a: Abs) -> Abs {
     not(1, has_class(w, a, Class::INF.join(Class::NAN)))
+}
+
+/// Whether the bits are a whole number's or an infinity's.
+pub fn is_integral(w: u32, a: Abs) -> Abs {
+    let class = a.float_class(w);
+    // A denormal may be read as zero.
+    let fraction = a.exact().is_some() && !class.is_integral() && !class.may_flush();
+    let whole = class.is_integral() && !class.meets(Class::NAN);
+    decide(whole, fraction || Class::NAN.contains(class))
 }
 
 // ---- branches ---------------------------------------------------------------------------------------

@@ -247,6 +247,36 @@ fn float_steps_contain_every_result() {
 }
 
 #[test]
+fn what_is_told_of_floats_holds_for_every_value() {
+    for (a, xs) in float_sets() {
+        let (whole, bits) = (abs::is_integral(16, a), abs::bits(16, a));
+        let env = Env { float: FloatEnv::default(), folding: false };
+        let significand = abs::significand(&env, 16, a);
+        // The kinds alone do not say that a member is whole.
+        let member = |x: &&u64| !a.class.is_integral() || class::of(16, **x).is_integral();
+        for x in xs.iter().filter(member) {
+            for denorm in [Denorm::Keep, Denorm::Flush] {
+                let float = FloatEnv::uniform(denorm, Rounding::Rte);
+                let mut cx = Cx { env: float, free: false, nan: false };
+                let truncated = prim::trunc_f(&mut cx, 16, *x);
+                let is_whole = prim::feq(&mut cx, 16, truncated, *x);
+                assert!(whole.contains(1, is_whole.into()), "{a:?} says {whole:?} of {x:#x}");
+                assert!(bits.contains(16, *x), "{a:?} has no {x:#x} among {bits:?}");
+                let v = prim::frexp_sig(&mut cx, 16, *x);
+                assert!(significand.contains(16, v), "{a:?}: {significand:?} lacks {v:#x}");
+            }
+        }
+    }
+    let half = abs::float(16, 0.5f64.to_bits());
+    assert_eq!(abs::truth(abs::is_integral(16, half)), Some(false));
+    let whole = abs::floor(
+        16,
+        abs::u2f(&Env { float: FloatEnv::default(), folding: false }, 16, 16, abs::top(16)),
+    );
+    assert_eq!(abs::truth(abs::is_integral(16, whole)), Some(true));
+}
+
+#[test]
 fn float_branches_keep_every_value_that_reaches_them() {
     let env = Env { float: FloatEnv::default(), folding: false };
     let sets = float_sets();

@@ -61,6 +61,9 @@ impl Walk<'_> {
                 }
             }
             ExprKind::Binary(op, a, b) => {
+                if let Some(a) = x.integral() {
+                    return Some(abs::is_integral(self.width(a.ty), self.value(a, vars)?));
+                }
                 let (base, w) = (a.ty.base, self.width(a.ty));
                 let (a, b) = (self.value(a, vars)?, self.value(b, vars)?);
                 self.binary(*op, base, w, a, b)?
@@ -163,6 +166,8 @@ impl Walk<'_> {
             Prim::IsFinite => abs::is_finite(from, a[0]),
             Prim::Canonicalize => abs::canonicalize(self.e, from, a[0]),
             Prim::Sqrt => abs::sqrt(self.e, from, a[0]),
+            Prim::Significand => abs::significand(self.e, from, a[0]),
+            Prim::Bits => abs::bits(from, a[0]),
             Prim::CountOnes => abs::count_ones(from, a[0]),
             Prim::LeadingZeros => abs::leading_zeros(from, a[0]),
             Prim::TrailingZeros => abs::trailing_zeros(from, a[0]),

@@ -221,6 +221,18 @@ impl Reduction {
 }
 
 impl Expr {
+    /// The variable of which this says that it is a whole number or infinite: `trunc(a) == a`. Evaluated on sets,
+    /// the two sides would no longer be known to be the same number.
+    pub fn integral(&self) -> Option<&Expr> {
+        let ExprKind::Binary(BinaryOp::Eq, whole, a) = &self.kind else { return None };
+        let ExprKind::Call(Prim::Trunc, args) = &whole.kind else { return None };
+        let same = match (&args.first()?.kind, &a.kind) {
+            (ExprKind::Var { id: x, .. }, ExprKind::Var { id: y, .. }) => x == y,
+            _ => false,
+        };
+        same.then_some(a)
+    }
+
     /// The direct operands, in order of evaluation.
     pub fn children(&self) -> Vec<&Expr> {
         use ExprKind::*;

@@ -60,7 +60,10 @@ fn value(expr: &Expr, depth: usize, out: &mut String) -> Option<()> {
             };
             call(name, &w, &[a], depth, out)?;
         }
-        ExprKind::Binary(op, a, b) => binary(*op, a, b, depth, out)?,
+        ExprKind::Binary(op, a, b) => match expr.integral() {
+            Some(a) => call("is_integral", &width(a.ty), &[a], depth, out)?,
+            None => binary(*op, a, b, depth, out)?,
+        },
         ExprKind::If { condition, then, otherwise } => {
             conditional(&w, [condition, then, otherwise], depth, out)?;
         }
@@ -227,7 +230,7 @@ fn cast(a: &Expr, to: Ty, depth: usize, out: &mut String) -> Option<()> {
 }
 
 /// Primitives whose abstract meaning is written by hand, because more than singletons is known of them.
-const KNOWN: [&str; 16] = [
+const KNOWN: [&str; 18] = [
     "abs",
     "min",
     "max",
@@ -240,6 +243,8 @@ const KNOWN: [&str; 16] = [
     "is_finite",
     "canonicalize",
     "sqrt",
+    "significand",
+    "bits",
     "count_ones",
     "leading_zeros",
     "trailing_zeros",
@@ -261,7 +266,7 @@ fn primitive(prim: Prim, args: &[Expr], ty: Ty, depth: usize, out: &mut String) 
             ("max", _) => "umax",
             (name, _) => name,
         };
-        let env = if matches!(name, "canonicalize" | "sqrt") { "e, " } else { "" };
+        let env = if matches!(name, "canonicalize" | "sqrt" | "significand") { "e, " } else { "" };
         write!(out, "abs::{name}({env}{from}").ok()?;
         for arg in args {
             out.push_str(", ");
