@@ -7,10 +7,10 @@ use crate::input::read_bytes;
 use crate::json::{Object, list, string};
 use crate::optimiser::TargetName;
 use crate::report::{Diagnostic, Exit, Kind, Place, Reporter, Trouble};
-use crate::term::{self, NodeKind, Surroundings, Term};
+use crate::term::{self, NodeKind, Surroundings, Term, Var};
 use deburr_algebraic::{Options, Target, TraceEntry};
 use deburr_ir_core::{
-    AluProps, AluSrc, BaseType, Builder, Def, Flags, Function, Index, InstrKind, Intrinsic,
+    AluProps, AluSrc, BaseType, Builder, Def, Flags, Function, Index, Instr, InstrKind, Intrinsic,
     JumpKind, Shape, Swizzle,
 };
 
@@ -23,7 +23,7 @@ pub struct Args {
     /// The term
     #[arg(value_name = "TERM", required_unless_present = "file", conflicts_with = "file")]
     term: Option<String>,
-    /// Terms from a file, one a line: TERM [; size=32] [; with=nsz,contract]
+    /// Terms from a file, one a line: TERM [; size=32] [; with=nsz] [; group=late]
     #[arg(long, value_name = "F")]
     file: Option<String>,
     /// Bit size of what the term doesn't determine
@@ -32,6 +32,9 @@ pub struct Args {
     /// Float licences: nsz, arcp, contract, reassoc, transform, relaxed
     #[arg(long, value_name = "LICENCES", value_parser = parse_licences)]
     with: Option<Flags>,
+    /// Group of rules: see rules/groups.rules
+    #[arg(long, value_name = "NAME", default_value = "opt")]
+    group: String,
     /// Operations that may be created: spirv, generic
     #[arg(long, value_enum, value_name = "T", default_value_t = TargetName::Generic, hide_possible_values = true)]
     target: TargetName,
@@ -60,6 +63,7 @@ struct Task {
     text: String,
     size: Option<u8>,
     with: Flags,
+    group: String,
 }
 
 /// What came of a term.
@@ -97,6 +101,7 @@ fn tasks(args: &Args) -> Result<Tasks, Trouble> {
             text: term.clone(),
             size: args.size,
             with,
+            group: args.group.clone(),
         })]);
     }
     let file = args.file.as_deref().unwrap_or("-");
@@ -104,7 +109,7 @@ fn tasks(args: &Args) -> Result<Tasks, Trouble> {
         .map_err(|_| Diagnostic::new(file, Kind::Invalid, codes::TERM, "not UTF-8 text"))?;
     let lines = text.lines().enumerate().map(|(n, line)| (n + 1, line));
     let terms = lines.filter(|(_, l)| !l.trim().is_empty() && !l.trim().starts_with("//"));
-    Ok(terms.map(|(n, line)| task_of_line(file, (n, line), args.size, with)).collect())
+    Ok(terms.map(|(n, line)| task_of_line(file, (n, line), args, with)).collect())
 }
 
 impl Task {
@@ -125,12 +130,13 @@ impl Task {
 fn task_of_line(
     name: &str,
     (number, line): (usize, &str),
-    size: Option<u8>,
+    args: &Args,
     with: Flags,
 ) -> Result<Task, Trouble> {
     let mut parts = line.split(';').map(str::trim);
     let text = parts.next().unwrap_or("").to_owned();
-    let mut task = Task { name: name.into(), line: (number, line.into()), text, size, with };
+    let (size, group) = (args.size, args.group.clone());
+    let mut task = Task { name: name.into(), line: (number, line.into()), text, size, with, group };
     for part in parts {
         let bad = |why: String| {
             let d = Diagnostic::new(name, Kind::Invalid, codes::TERM, format!("`{part}`: {why}"));
@@ -143,7 +149,8 @@ fn task_of_line(
         match part.split_once('=') {
             Some(("size", value)) => task.size = Some(parse_size(value.trim()).map_err(bad)?),
             Some(("with", value)) => task.with = parse_licences(value).map_err(bad)?,
-            _ => return Err(bad("`size=` or `with=` is expected".into()).into()),
+            Some(("group", value)) => value.trim().clone_into(&mut task.group),
+            _ => return Err(bad("`size=`, `with=` or `group=` is expected".into()).into()),
         }
     }
     Ok(task)
@@ -164,8 +171,12 @@ fn simplify(task: &Task, target: TargetName, tree: &Tree) -> Result<Done, Troubl
         TargetName::Spirv => Target::spirv().int_sizes(&sizes).float_sizes(&sizes[1..]),
     };
     let bug = |message: String| Diagnostic::new(&task.name, Kind::Bug, codes::PASS_BUG, message);
-    let report = deburr_algebraic::run(&mut f, tree.rules, "opt", &target, &options)
-        .map_err(|e| bug(e.to_string()))?;
+    let report = deburr_algebraic::run(&mut f, tree.rules, &task.group, &target, &options)
+        .map_err(|e| {
+            let d = Diagnostic::new(&task.name, Kind::Invalid, codes::TERM, e.to_string());
+            let names: Vec<&str> = tree.rules.groups.iter().map(|g| g.name).collect();
+            d.help(format!("the groups are {}", names.join(", ")))
+        })?;
     if let Some(cycle) = report.cycle {
         return Err(bug(format!("rules undo each other: {}", cycle.join(", "))).into());
     }
@@ -232,15 +243,7 @@ impl Printer<'_> {
         for instr in f.all_instrs() {
             let text = match f.kind(instr) {
                 InstrKind::Alu => self.operation(instr, &texts)?,
-                InstrKind::Intrinsic => {
-                    let var = f.index(instr, Index::PARAM_IDX)? as usize;
-                    let var = self.term.vars.get(var)?;
-                    match var.swizzled && var.comps == 1 {
-                        // A name without a swizzle is the value as a whole, which is more than its first component.
-                        true => format!("{}.x", var.name),
-                        false => var.name.clone(),
-                    }
-                }
+                InstrKind::Intrinsic => self.var(instr)?.name.clone(),
                 InstrKind::Jump => {
                     return self.value(f.src(instr, 0), self.term.root().base, None, &texts);
                 }
@@ -254,9 +257,14 @@ impl Printer<'_> {
         None
     }
 
+    /// The variable that an intrinsic loads.
+    fn var(&self, instr: Instr) -> Option<&Var> {
+        self.term.vars.get(self.f.index(instr, Index::PARAM_IDX)? as usize)
+    }
+
     fn operation(
         &self,
-        instr: deburr_ir_core::Instr,
+        instr: Instr,
         texts: &std::collections::HashMap<Def, String>,
     ) -> Option<String> {
         let f = self.f;
@@ -299,7 +307,11 @@ impl Printer<'_> {
             });
         }
         let text = texts.get(&def)?;
-        if comps == own && swizzle.is_identity(own) {
+        // A name without a swizzle is the value as a whole, which may be more than its first component.
+        let part = own == 1
+            && f.kind(def.instr()) == InstrKind::Intrinsic
+            && self.var(def.instr())?.swizzled;
+        if comps == own && swizzle.is_identity(own) && !part {
             return Some(text.clone());
         }
         let letters = if own <= 4 { "xyzw" } else { "abcdefghijklmnop" };
@@ -346,7 +358,8 @@ mod tests {
     fn out(text: &str, with: &str) -> String {
         let with = parse_licences(with).unwrap();
         let line = (0, String::new());
-        let task = Task { name: "TERM".into(), line, text: text.into(), size: Some(32), with };
+        let (name, group) = ("TERM".into(), "opt".into());
+        let task = Task { name, line, text: text.into(), size: Some(32), with, group };
         simplify(&task, TargetName::Generic, &crate::tests::tree())
             .map_err(|t| t[0].message.clone())
             .unwrap()
@@ -360,6 +373,7 @@ mod tests {
         }
         assert_eq!(out("iadd(a.x, b.y)", ""), "iadd(a.x, b.y)");
         assert_eq!(out("iadd(a.x, 0)", ""), "a.x");
+        assert_eq!(out("iadd(a.xx, b)", ""), "iadd(a.xx, b)");
     }
 
     #[test]
@@ -370,10 +384,19 @@ mod tests {
 
     #[test]
     fn lines_have_their_own_options() {
-        let line = "fadd(a, b); size=16; with=nsz";
-        let task = task_of_line("f", (1, line), None, Flags::empty()).unwrap();
+        let args = Args {
+            term: None,
+            file: None,
+            size: None,
+            with: None,
+            group: "opt".into(),
+            target: TargetName::Generic,
+        };
+        let line = "fadd(a, b); size=16; with=nsz; group=late";
+        let task = task_of_line("f", (1, line), &args, Flags::empty()).unwrap();
         assert_eq!((task.size, task.with, &*task.text), (Some(16), Flags::NSZ, "fadd(a, b)"));
-        let wrong = task_of_line("f", (7, "  a; what=1"), None, Flags::empty()).err().unwrap();
+        assert_eq!(task.group, "late");
+        let wrong = task_of_line("f", (7, "  a; what=1"), &args, Flags::empty()).err().unwrap();
         assert!(matches!(wrong[0].place, Place::Text { line: 7, col: 6, len: 6, .. }));
         assert!(parse_licences("nnan").is_err());
     }

@@ -1,0 +1,183 @@
+//! What each rule of the tree makes of terms: `tests/filetests/rules/*.terms`, a file for each file of rules.
+//!
+//! ```text
+//! // ==== umod_pow2                          a rule, before it is stamped
+//! umod(a, 8) => iand(a, 7) // umod_pow2      a term, what `deburr simplify` makes of it, the rules that did it
+//! umod(a, 6) => umod(a, 6)
+//! ```
+//!
+//! Every rule has its section, in the order of its file, with terms on which each of its stamped forms works and one at
+//! least on which it doesn't. `BLESS=1` rewrites what follows `=>`; a new rule needs its section with terms.
+
+mod support;
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use support::{Folder, root};
+
+/// Before the name of a rule.
+const SECTION: &str = "// ==== ";
+
+/// Rules that work on every use of their operation, under the environment that terms have.
+const ALWAYS: &[&str] = &["fcanonicalize_move"];
+
+/// A line of a file.
+struct Line {
+    term: String,
+    /// As the file has it.
+    expected: String,
+}
+
+/// A rule's part of a file.
+struct Section {
+    rule: String,
+    lines: Vec<Line>,
+}
+
+/// What a term became.
+struct Result {
+    out: String,
+    rules: Vec<String>,
+}
+
+impl Result {
+    fn shown(&self) -> String {
+        match self.rules.is_empty() {
+            true => self.out.clone(),
+            false => format!("{} // {}", self.out, self.rules.join(", ")),
+        }
+    }
+}
+
+/// The strings of a field of a line of JSON; none of them holds a quotation mark.
+fn field(line: &str, name: &str) -> Vec<String> {
+    let value = line.split_once(&format!("\"{name}\":")).map_or("", |(_, value)| value);
+    let end = match value.strip_prefix('[') {
+        Some(list) if list.starts_with(']') => return Vec::new(),
+        Some(_) => value.find("\"]"),
+        None => value.match_indices('"').nth(1).map(|(at, _)| at),
+    };
+    let value = &value[..end.unwrap_or(value.len())];
+    value.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+fn sections(path: &Path) -> (String, Vec<Section>) {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let (mut preamble, mut sections) = (String::new(), Vec::<Section>::new());
+    for line in text.lines() {
+        match (line.strip_prefix(SECTION), sections.last_mut()) {
+            (Some(rule), _) => sections.push(Section { rule: rule.into(), lines: Vec::new() }),
+            (None, None) => preamble += &format!("{line}\n"),
+            (None, Some(_)) if line.is_empty() => {}
+            (None, Some(section)) => {
+                let (term, expected) = line.split_once("=>").unwrap_or((line, ""));
+                let (term, expected) = (term.trim().to_owned(), expected.trim().to_owned());
+                section.lines.push(Line { term, expected });
+            }
+        }
+    }
+    (preamble, sections)
+}
+
+fn joined(preamble: &str, sections: &[Section]) -> String {
+    let mut text = preamble.to_owned();
+    for (n, section) in sections.iter().enumerate() {
+        let _ = writeln!(text, "{}{SECTION}{}", if n == 0 { "" } else { "\n" }, section.rule);
+        for line in &section.lines {
+            let _ = writeln!(text, "{} => {}", line.term, line.expected);
+        }
+    }
+    text
+}
+
+/// What the terms of a file become, in one run of the command.
+fn simplified(f: &Folder, sections: &[Section]) -> Vec<Result> {
+    let terms: Vec<&str> = sections.iter().flat_map(|s| &s.lines).map(|l| &*l.term).collect();
+    f.write("terms", terms.join("\n"));
+    let text = f.run(&["simplify", "--file", "terms", "--json"]).ends(0).text();
+    let results: Vec<Result> = text
+        .lines()
+        .map(|l| Result { out: field(l, "out").concat(), rules: field(l, "rules") })
+        .collect();
+    assert_eq!(results.len(), terms.len());
+    results
+}
+
+#[test]
+fn terms_become_what_the_files_say() {
+    let f = Folder::new();
+    let bless = std::env::var_os("BLESS").is_some();
+    // Stamped rules of each file, in order.
+    let mut files: Vec<(String, Vec<String>)> = Vec::new();
+    for line in f.run(&["rules", "--json"]).ends(0).text().lines() {
+        let (name, file) = (field(line, "name").concat(), field(line, "file").concat());
+        if files.last().is_none_or(|(last, _)| *last != file) {
+            files.push((file, vec![name]));
+        } else if let Some((_, rules)) = files.last_mut() {
+            rules.push(name);
+        }
+    }
+    assert!(files.len() >= 15);
+    let mut wrong = String::new();
+    for (file, rules) in files {
+        let stem = Path::new(&file).with_extension("terms");
+        let path: PathBuf = root().join("tests/filetests").join(&stem);
+        let (preamble, mut found) = sections(&path);
+        let results = simplified(&f, &found);
+        let mut source: Vec<&str> = rules.iter().map(|r| source(r)).collect();
+        source.dedup();
+        let have: Vec<&str> = found.iter().map(|s| &*s.rule).collect();
+        if let Some(missing) = source.iter().find(|r| !have.contains(r)) {
+            let _ = writeln!(wrong, "{}: no section `{SECTION}{missing}`", stem.display());
+        } else if have != source {
+            let _ =
+                writeln!(wrong, "{}: sections are not in the order of the rules", stem.display());
+        }
+        let mut fired: HashMap<&str, u32> = HashMap::new();
+        let mut results = results.iter();
+        for section in &mut found {
+            let mut idle = 0;
+            for line in &mut section.lines {
+                let result = results.next().expect("there is one for each line");
+                result.rules.iter().for_each(|r| *fired.entry(r).or_default() += 1);
+                idle += u32::from(result.rules.iter().all(|r| self::source(r) != section.rule));
+                if bless {
+                    line.expected = result.shown();
+                } else if line.expected != result.shown() {
+                    let _ = writeln!(
+                        wrong,
+                        "{}: {}: {}\n  expected {}\n  found    {}",
+                        stem.display(),
+                        section.rule,
+                        line.term,
+                        line.expected,
+                        result.shown()
+                    );
+                }
+            }
+            if idle == 0 && !ALWAYS.contains(&&*section.rule) {
+                let _ = writeln!(
+                    wrong,
+                    "{}: {}: no term on which it does nothing",
+                    stem.display(),
+                    section.rule
+                );
+            }
+        }
+        for rule in &rules {
+            if !fired.contains_key(&**rule) {
+                let _ = writeln!(wrong, "{}: {rule}: no term on which it works", stem.display());
+            }
+        }
+        if bless {
+            std::fs::write(&path, joined(&preamble, &found)).expect("the file can be written");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The name of a rule before it is stamped.
+fn source(rule: &str) -> &str {
+    rule.split('[').next().unwrap_or(rule)
+}
