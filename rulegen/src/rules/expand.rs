@@ -8,6 +8,12 @@ use super::codes;
 use crate::diagnostics::{Diagnostic, Span};
 use std::sync::Arc;
 
+/// Most turns that the loops of a file take together.
+const MAX_TURNS: u32 = 1 << 15;
+
+/// Most bytes of a name or value that loop names are put into.
+const MAX_TEXT: usize = 256;
+
 /// A rule after expansion.
 #[derive(Clone, Debug)]
 pub struct Stamped {
@@ -21,7 +27,7 @@ pub struct Stamped {
 
 /// Stamps a file's rules in source order.
 pub fn expand(file: &File, diags: &mut Vec<Diagnostic>) -> Vec<Stamped> {
-    let mut cx = Cx { file: &file.name, diags, env: Vec::new(), out: Vec::new() };
+    let mut cx = Cx { file: &file.name, diags, env: Vec::new(), turns: 0, out: Vec::new() };
     cx.items(&file.items);
     cx.out
 }
@@ -30,6 +36,8 @@ struct Cx<'a> {
     file: &'a Arc<str>,
     diags: &'a mut Vec<Diagnostic>,
     env: Vec<(String, LoopValue)>,
+    /// How often a loop of the file went round.
+    turns: u32,
     out: Vec<Stamped>,
 }
 
@@ -81,6 +89,17 @@ impl Cx<'_> {
             }
         }
         for (values, span) in &f.tuples {
+            if self.turns == MAX_TURNS {
+                let message =
+                    format!("the loops of this file go round more than {MAX_TURNS} times");
+                self.error(f.span, message);
+                // One mistake, not one in each rule.
+                self.out.clear();
+            }
+            self.turns = self.turns.saturating_add(1);
+            if self.turns > MAX_TURNS {
+                return;
+            }
             if values.len() != f.names.len() {
                 let (n, v) = (f.names.len(), values.len());
                 self.error(*span, format!("the loop has {n} names, this turn {v} values"));
@@ -119,6 +138,10 @@ impl Cx<'_> {
                 }
             }
             rest = &rest[at + end + 1..];
+            if out.len() > MAX_TEXT {
+                self.error(span, format!("with its loop names it has more than {MAX_TEXT} bytes"));
+                return String::new();
+            }
         }
         out.push_str(rest);
         out
