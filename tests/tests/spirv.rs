@@ -3,7 +3,8 @@
 //! The programs are the fuzzer's, with what SPIR-V has no instruction for replaced by constants. Their control flow is
 //! what the writer makes most of.
 
-use deburr_fuzz::{Options as Programs, Verdict, compare, inputs, program};
+use deburr_eval::Dispatch;
+use deburr_fuzz::{Options as Programs, Verdict, compare, inputs, program, reduce};
 use deburr_ir_core::{
     AluInfo, Builder, Cursor, Def, FormDir, Function, Instr, InstrView, Module, Outside,
 };
@@ -58,6 +59,14 @@ fn restrict(module: &mut Module) {
     }
 }
 
+/// Whether a program does something else when it is written and read.
+fn differs(before: &Module, dispatch: &Dispatch) -> bool {
+    let options = ReadOptions::default().with_float(FloatMode::Strict);
+    let Ok(words) = write(before, &WriteOptions::default()) else { return false };
+    let Ok(after) = read(&words, &options) else { return false };
+    matches!(compare(before, &after, dispatch), Verdict::Different(_) | Verdict::Trapped(_))
+}
+
 #[test]
 fn random_programs_by_way_of_spirv() {
     let options = ReadOptions::default().with_float(FloatMode::Strict);
@@ -92,7 +101,10 @@ fn random_programs_by_way_of_spirv() {
             match compare(&before, &after, &inputs(seed * 7 + n)) {
                 Verdict::Same { .. } => compared += 1,
                 Verdict::Skipped(_) => skipped += 1,
-                verdict => panic!("seed {seed}: {verdict:?}\n{before}\n{after}"),
+                verdict => {
+                    let small = reduce(&before, &mut |m| differs(m, &inputs(seed * 7 + n)));
+                    panic!("seed {seed}: {verdict:?}, the smallest program that differs:\n{small}")
+                }
             }
         }
     }

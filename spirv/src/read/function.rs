@@ -274,7 +274,7 @@ impl FnReader<'_, '_> {
                 }
                 None => {
                     let (f, at) = (&mut self.f, self.at);
-                    phi.vars.iter().map(|&var| self.vars.read(f, var, at)).collect()
+                    phi.vars.iter().map(|&var| self.vars.read_here(f, var, at)).collect()
                 }
             };
             let kind = self.from_leaves(ty, &leaves);

@@ -54,6 +54,15 @@ impl Variables {
         phi.def()
     }
 
+    /// The value in the middle of a block, which may be what the block itself defined: a construct that nothing leaves
+    /// early, and a continue construct behind its loop's body, go on in the block that their edges come from.
+    pub fn read_here(&mut self, f: &mut Function, var: VarId, block: Block) -> Def {
+        match self.ends.get(&(var, block)) {
+            Some(&def) => def,
+            None => self.read(f, var, block),
+        }
+    }
+
     /// The value at the end of a block, where a phi behind it reads, or at its start.
     pub fn read_end(&mut self, f: &mut Function, var: VarId, block: Block, at_end: bool) -> Def {
         match at_end {

@@ -512,3 +512,86 @@ fn switch_that_breaks_early_and_leaves_a_loop() {
         "#]],
     );
 }
+
+#[test]
+fn phi_behind_a_switch_that_nothing_leaves_early() {
+    check_flow(
+        r"
+        OpSelectionMerge %join None
+        OpSwitch %a %default
+        %default = OpLabel
+        %b = OpIAdd %u32 %a %n1
+        OpBranch %join
+        %join = OpLabel
+        %d = OpPhi %u32 %b %default
+        OpStore %out %d
+        OpReturn",
+        expect![[r#"
+            impl f0 {
+              block b0:
+                32 %0 = deref_var &v0 (ssbo t1)
+                32 %1 = load_const (0x0)
+                32 %2 = load_const (0x1)
+                32 %3 = deref_struct &(%0).0 (ssbo [u32; *, stride=4])  // &v0.0
+                32 %4 = deref_array &(%3)[%1] (ssbo u32)  // &v0.0[0]
+                32 %5 = deref_struct &(%0).0 (ssbo [u32; *, stride=4])  // &v0.0
+                32 %6 = deref_array &(%5)[%2] (ssbo u32)  // &v0.0[1]
+                32 %7 = @load_deref %4
+                32 %8 = iadd %7, %2
+                @store_deref %6, %8 (write_mask=x)
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn phi_in_a_continue_construct_that_tests() {
+    check_flow(
+        r"
+        OpBranch %head
+        %head = OpLabel
+        %i = OpPhi %u32 %n0 %start %next %cont
+        OpLoopMerge %done %cont None
+        OpBranch %body
+        %body = OpLabel
+        %b = OpIAdd %u32 %i %n1
+        OpBranch %cont
+        %cont = OpLabel
+        %next = OpPhi %u32 %b %body
+        %c = OpULessThan %bool %next %a
+        OpBranchConditional %c %head %done
+        %done = OpLabel
+        OpStore %out %next
+        OpReturn",
+        expect![[r#"
+            impl f0 {
+              block b0:
+                32 %0 = deref_var &v0 (ssbo t1)
+                32 %1 = load_const (0x0)
+                32 %2 = load_const (0x1)
+                32 %3 = deref_struct &(%0).0 (ssbo [u32; *, stride=4])  // &v0.0
+                32 %4 = deref_array &(%3)[%1] (ssbo u32)  // &v0.0[0]
+                32 %5 = deref_struct &(%0).0 (ssbo [u32; *, stride=4])  // &v0.0
+                32 %6 = deref_array &(%5)[%2] (ssbo u32)  // &v0.0[1]
+                32 %7 = @load_deref %4
+              loop {
+                block b1:
+                  32 %8 = phi b0: %1, b5: %9
+                  32 %9 = iadd %8, %2
+                  1 %10 = ult %9, %7
+                if %10 {
+                  block b2:
+                } else {
+                  block b3:
+                    break
+                }
+                block b4:
+              } continue {
+                block b5:
+              }
+              block b6:
+                @store_deref %6, %9 (write_mask=x)
+            }
+        "#]],
+    );
+}
