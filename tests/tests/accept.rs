@@ -1,6 +1,6 @@
 //! Runs the acceptance lines of `deburr_tests::accept`.
 //!
-//! `--seed N` and `--corpus DIR` are this harness's own; everything else is libtest's command line.
+//! `--seed N`, `--corpus DIR` and `--command FILE` are this harness's own; everything else is libtest's command line.
 
 use deburr_tests::accept::{Args, LINES, Verdict, report};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
 
 /// Takes this harness's options out of the command line; what is left is for libtest.
 fn split_arguments(argv: Vec<String>) -> Result<(Args, Vec<String>, bool), String> {
-    let mut args = Args { seed: 1, corpus: None, cases: 0.0 };
+    let mut args = Args { seed: 1, corpus: None, command: None, cases: 0.0 };
     let mut rest = Vec::new();
     let mut named = false;
     let mut argv = argv.into_iter();
@@ -55,13 +55,15 @@ fn split_arguments(argv: Vec<String>) -> Result<(Args, Vec<String>, bool), Strin
             None => (word.as_str(), None),
         };
         match key {
-            "--seed" | "--corpus" => {
+            "--seed" | "--corpus" | "--command" => {
                 let value = inline.or_else(|| argv.next()).ok_or(format!("{key} needs a value"))?;
-                if key == "--corpus" {
-                    args.corpus = Some(value.into());
-                } else {
-                    args.seed =
-                        value.parse().map_err(|_| format!("--seed {value}: not a number"))?;
+                match key {
+                    "--corpus" => args.corpus = Some(value.into()),
+                    "--command" => args.command = Some(value.into()),
+                    _ => {
+                        args.seed =
+                            value.parse().map_err(|_| format!("--seed {value}: not a number"))?;
+                    }
                 }
             }
             "--skip" | "--test-threads" | "--logfile" | "--format" | "--color" => {

@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> Outcome {
     let target = "10⁴ modules, 10⁴ texts, 10³ tables and rules: no crash, no limit hit, no pass that breaks a module; ≥ 40 % \
                   of the modules past the header and types, ≥ 10 % accepted, and those valid after optimisation"
         .to_owned();
-    let prepared = Deburr::build().and_then(|deburr| {
+    let prepared = Deburr::new(args).and_then(|deburr| {
         let sources =
             ["grilly", "taichi", "vello_shaders", "rend3-routine", "spirv-cross-sys", "examples"];
         Ok((modules(args, &deburr, &sources)?, deburr))

@@ -45,7 +45,7 @@ pub fn run(args: &Args) -> Outcome {
     if !has_tool("spirv-val") {
         return skipped("needs spirv-val".into());
     }
-    let deburr = match Deburr::build() {
+    let deburr = match Deburr::new(args) {
         Ok(deburr) => deburr,
         Err(why) => return skipped(why),
     };

@@ -9,7 +9,7 @@ pub fn run(args: &Args) -> Outcome {
     let target = "body instructions ≤ 103 % of the input in total; equal under the interpreter where it runs; the same \
                   bytes by way of the text"
         .to_owned();
-    let deburr = Deburr::build();
+    let deburr = Deburr::new(args);
     let sources =
         ["grilly", "taichi", "vello_shaders", "rend3-routine", "spirv-cross-sys", "examples"];
     let items = deburr.and_then(|deburr| Ok((modules(args, &deburr, &sources)?, deburr)));

@@ -60,7 +60,7 @@ pub fn run(args: &Args) -> Outcome {
 
 /// The examples in the interpreter.
 fn interpreted(args: &Args, list: &mut Vec<String>) -> (String, Verdict) {
-    let items = match Deburr::build().and_then(|deburr| examples(&deburr)) {
+    let items = match Deburr::new(args).and_then(|deburr| examples(&deburr)) {
         Ok(items) => items,
         Err(why) => return ("no example was measured".into(), Verdict::Skipped(why)),
     };

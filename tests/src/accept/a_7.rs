@@ -16,7 +16,7 @@ pub fn run(args: &Args) -> Outcome {
         .to_owned();
     let mut list = Vec::new();
     let mut texts = 0usize;
-    let items = match Deburr::build().and_then(|deburr| examples(&deburr)) {
+    let items = match Deburr::new(args).and_then(|deburr| examples(&deburr)) {
         Ok(items) => items,
         Err(why) => {
             return Outcome {

@@ -55,7 +55,7 @@ pub fn run(args: &Args) -> Outcome {
 
 /// Bytes an instruction over the corpora, the examples and some random programs, all as they are read.
 fn bytes(args: &Args, list: &mut Vec<String>) -> Result<f64, String> {
-    let deburr = Deburr::build()?;
+    let deburr = Deburr::new(args)?;
     let mut names: Vec<&str> = SOURCES.iter().map(|(name, _)| *name).collect();
     names.push("examples");
     let mut total = Size::default();

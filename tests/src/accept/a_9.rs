@@ -55,7 +55,7 @@ pub fn run(args: &Args) -> Outcome {
     if !has_tool("spirv-opt") || !has_tool("spirv-val") {
         return skipped("needs spirv-opt and spirv-val".into());
     }
-    let items = Deburr::build()
+    let items = Deburr::new(args)
         .and_then(|deburr| Ok((modules(args, &deburr, &["grilly", "examples"])?, deburr)));
     let (items, deburr) = match items {
         Ok(items) => items,

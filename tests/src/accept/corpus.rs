@@ -138,18 +138,28 @@ pub fn root() -> PathBuf {
 /// The command under test, and a folder for what it writes.
 #[derive(Clone, Debug)]
 pub struct Deburr {
-    /// The release build.
+    /// Its file.
     pub path: PathBuf,
     /// A folder beside it.
     pub scratch: PathBuf,
 }
 
 impl Deburr {
-    /// Builds the command in release mode.
+    /// The command that is given, or the tree's, built in release mode.
     ///
     /// # Errors
     /// What cargo says.
-    pub fn build() -> Result<Deburr, String> {
+    pub fn new(args: &Args) -> Result<Deburr, String> {
+        let path = match &args.command {
+            Some(path) => path.clone(),
+            None => Deburr::build()?,
+        };
+        let scratch = path.parent().map_or_else(std::env::temp_dir, |dir| dir.join("../accept"));
+        std::fs::create_dir_all(&scratch).map_err(|e| e.to_string())?;
+        Ok(Deburr { path, scratch })
+    }
+
+    fn build() -> Result<PathBuf, String> {
         let output = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
             .args(["build", "--release", "--package", "deburr", "--message-format", "json"])
             .current_dir(root())
@@ -161,18 +171,13 @@ impl Deburr {
         let path = executable
             .and_then(|(_, rest)| rest.split('"').next())
             .map(|path| path.replace("\\\\", "\\"));
-        let path = match path {
-            Some(path) if output.status.success() => PathBuf::from(path),
+        match path {
+            Some(path) if output.status.success() => Ok(PathBuf::from(path)),
             _ => {
-                return Err(format!(
-                    "deburr does not build:\n{}",
-                    String::from_utf8_lossy(&output.stderr)
-                ));
+                let said = String::from_utf8_lossy(&output.stderr);
+                Err(format!("deburr does not build:\n{said}"))
             }
-        };
-        let scratch = path.parent().map_or_else(std::env::temp_dir, |dir| dir.join("../accept"));
-        std::fs::create_dir_all(&scratch).map_err(|e| e.to_string())?;
-        Ok(Deburr { path, scratch })
+        }
     }
 
     /// Runs the command.

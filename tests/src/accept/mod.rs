@@ -1,7 +1,7 @@
 //! Acceptance lines: one named measurement each, run by `tests/accept.rs`.
 //!
-//! `cargo test --release -p deburr-tests --test accept -- accept_a_6 [--seed N] [--corpus DIR]` runs one line at full
-//! size and prints figure, target, pass or fail, seed, and the list it ran over. Without a name every line runs at the
+//! `cargo test --release -p deburr-tests --test accept -- accept_a_6 [--seed N] [--corpus DIR]
+//! [--command FILE]` runs one line at full size and prints figure, target, pass or fail, seed, and the list it ran over. Without a name every line runs at the
 //! reduced size of a CI run; `DEBURR_CASES` scales both.
 //!
 //! A new line is a file `a_N.rs` with `pub fn run(&Args) -> Outcome` and a row in [`LINES`].
@@ -20,6 +20,7 @@ pub mod a_9;
 pub mod b_2;
 mod clone;
 pub mod corpus;
+pub mod seeded;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -31,6 +32,8 @@ pub struct Args {
     pub seed: u64,
     /// Modules to run over in place of the line's own, where it runs over modules.
     pub corpus: Option<PathBuf>,
+    /// The command to measure in place of the tree's.
+    pub command: Option<PathBuf>,
     /// Scale of the random counts: 1.0 is the full size that the acceptance line states.
     pub cases: f64,
 }
@@ -86,7 +89,7 @@ impl fmt::Display for Verdict {
 /// One acceptance line.
 #[derive(Clone, Copy)]
 pub struct Line {
-    /// `accept_LETTER_NUMBER`, after the issue and the number of the line in it.
+    /// `accept_LETTER_NUMBER`, after the group of lines and the number in it.
     pub name: &'static str,
     /// Measures it.
     pub run: fn(&Args) -> Outcome,
@@ -108,6 +111,7 @@ pub const LINES: &[Line] = &[
     Line { name: "accept_a_9", run: a_9::run, open: None },
     Line { name: "accept_a_10", run: a_10::run, open: None },
     Line { name: "accept_b_2", run: b_2::run, open: None },
+    Line { name: "accept_seeded", run: seeded::run, open: None },
 ];
 
 /// The text that a line prints: list first, so that the verdict is the last thing on the screen.
