@@ -15,7 +15,7 @@ pub fn check(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
 }
 
 /// Reports unless the rule says `allow`, and once for all stamps of a rule.
-fn report(set: &RuleSet, rule: &Rule, d: Diagnostic, diags: &mut Vec<Diagnostic>) {
+pub(super) fn report(set: &RuleSet, rule: &Rule, d: Diagnostic, diags: &mut Vec<Diagnostic>) {
     let allowed = rule.allows.iter().any(|a| *a == d.code.to_string());
     let known = diags.iter().any(|o| o.code == d.code && o.span == d.span && o.file == d.file);
     let _ = set;

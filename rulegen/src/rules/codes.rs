@@ -87,4 +87,6 @@ codes! {
         "`allow E0319 \"why\"` names the code of a check of rules, as its message shows it.";
     TEST = 361, "a `test` that can't be run",
         "A test gives a value to every variable that the rule's sides read, and the result that both have for them: `test (a = 7, c = 8) -> 56`.";
+    NO_ORDER = 370, "a rule that no order makes come to an end",
+        "Rules of a group must not go round. Every replacement must be smaller than its pattern in one order that the build finds: by weights of operations, then by a precedence of operations. A rule that fits no order with the others says `canonical \"what stops it\"`, and is then run in search of a circle.";
 }

@@ -1,7 +1,8 @@
 //! The rule language: from the text of `rules/*.rules` to checked rules with inferred sizes, and to compiled matchers.
 //!
 //! - [`parse`] gives the syntax tree ([`ast`]), [`expand`] stamps templates, `resolve` and `clauses` look names up and
-//!   infer sizes ([`classes`]), [`check`] looks at rules together; the result is the [`model`].
+//!   infer sizes ([`classes`]), [`check`] looks at rules together, [`order`] whether they come to an end; the result
+//!   is the [`model`].
 //! - [`codes`] lists the diagnostics.
 
 pub mod ast;
@@ -18,6 +19,7 @@ mod instances;
 pub mod library;
 pub mod model;
 pub mod ops;
+pub mod order;
 pub mod parse;
 mod resolve;
 pub mod syntax;
@@ -125,13 +127,14 @@ pub fn compile(library: &Library, sources: &Sources) -> Result<RuleSet, Vec<Diag
         rules,
     };
     check::check(&set, &mut diags);
+    order::check(&set, &mut diags);
     match diags.iter().any(|d| d.severity == Severity::Error) {
         true => Err(diags),
         false => Ok(set),
     }
 }
 
-/// Compiles one rule given as `L => R where …`.
+/// Compiles one rule given as `L => R where …`. It may go round: nothing applies it.
 pub fn compile_bare(
     library: &Library,
     file: &Arc<str>,

@@ -1,0 +1,78 @@
+//! Terms as the order sees them: a rule at one tuple of sizes, with symbols for operations and one least constant.
+//!
+//! - A symbol is an opcode at a width, so that a rule which makes an operation narrower is no circle.
+//! - All constants are one: literals, `#c`, computed constants. Folding only ever turns an operation into the least term.
+//! - Moves and swizzles are looked through, as the driver does: a component of a value is as large as the value.
+//! - A `m@` and a `let` are what they stand for: an instruction that is shared is rewritten once where the term that it
+//!   stands for would be rewritten at each place, so that what terminates on terms terminates on instructions.
+
+use crate::rules::model::{NodeId, NodeKind, Rule, RuleSet, VarId, VarKind};
+
+/// An opcode at a width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Symbol {
+    /// Index of the opcode.
+    pub op: u32,
+    /// Its unsized width, or its result's where no operand is unsized.
+    pub bits: u8,
+}
+
+/// A term.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// Any value.
+    Var(VarId),
+    /// A constant.
+    Const,
+    /// An operation.
+    App(Symbol, Vec<Term>),
+}
+
+impl Term {
+    /// A node of a rule at a tuple of sizes.
+    pub fn new(set: &RuleSet, rule: &Rule, node: NodeId, bits: &[u8]) -> Term {
+        match &rule.nodes[node].kind {
+            NodeKind::Var(v) => match rule.vars[*v].kind {
+                VarKind::Value => Term::Var(*v),
+                VarKind::Const => Term::Const,
+                VarKind::Bound(at) => Term::new(set, rule, at, bits),
+            },
+            NodeKind::Literal(..) | NodeKind::Compute { .. } => Term::Const,
+            NodeKind::Ref(of) => Term::new(set, rule, *of, bits),
+            NodeKind::Op { op, args, .. } => {
+                let sig = set.ops.get(*op);
+                let mut terms: Vec<Term> =
+                    args.iter().map(|a| Term::new(set, rule, *a, bits)).collect();
+                if sig.moves && terms.len() == 1 {
+                    return terms.remove(0);
+                }
+                let open = sig.inputs.iter().position(|ty| ty.bits == 0);
+                let class = rule.nodes[open.map_or(node, |i| args[i])].class;
+                Term::App(Symbol { op: *op as u32, bits: bits[class] }, terms)
+            }
+        }
+    }
+
+    /// Whether the variable occurs in it.
+    pub fn has(&self, var: VarId) -> bool {
+        match self {
+            Term::Var(v) => *v == var,
+            Term::Const => false,
+            Term::App(_, args) => args.iter().any(|a| a.has(var)),
+        }
+    }
+
+    /// Whether `other` occurs in it.
+    pub fn contains(&self, other: &Term) -> bool {
+        self == other
+            || matches!(self, Term::App(_, args) if args.iter().any(|a| a.contains(other)))
+    }
+
+    /// Calls `f` on every symbol.
+    pub fn symbols(&self, f: &mut dyn FnMut(Symbol)) {
+        if let Term::App(symbol, args) = self {
+            f(*symbol);
+            args.iter().for_each(|a| a.symbols(f));
+        }
+    }
+}
