@@ -10,6 +10,8 @@ pub fn check(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
     for rule in &set.rules {
         convergent(set, rule, diags);
         changes_nothing(set, rule, diags);
+        super::facts::check(set, rule, diags);
+        never_on(set, rule, diags);
     }
     shadowed(set, diags);
 }
@@ -49,6 +51,17 @@ fn convergent(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
                 report(set, rule, d, diags);
             }
         }
+    }
+}
+
+/// A rule for targets that there can't be.
+fn never_on(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
+    let Some(when) = &rule.when else { return };
+    let choices = 1u64 << set.options.len().min(12);
+    if !(0..choices).any(|options| super::order::possible(set, when, options)) {
+        let text = format!("`{}` fires on no target: its `when` contradicts itself", rule.name);
+        let d = diagnostic(set, rule, codes::NO_TARGET, text);
+        report(set, rule, d.help("leave one of the options out"), diags);
     }
 }
 

@@ -89,4 +89,12 @@ codes! {
         "A test gives a value to every variable that the rule's sides read, and the result that both have for them: `test (a = 7, c = 8) -> 56`.";
     NO_ORDER = 370, "a rule that no order makes come to an end",
         "Rules of a group must not go round. Every replacement must be smaller than its pattern in one order that the build finds: by weights of operations, then by a precedence of operations. A rule that fits no order with the others says `canonical \"what stops it\"`, and is then run in search of a circle.";
+    FACTS_NEVER = 374, "facts that can't hold together",
+        "Values were tried at every size of the rule, all of them at small sizes, and none satisfies every fact. The message has values that come closest.";
+    FACT_ALWAYS = 375, "a fact that always holds",
+        "The fact holds at every value tried at which the other facts hold, so that it restricts nothing and the matcher tests it for nothing.";
+    NO_TARGET = 376, "a rule that no target allows",
+        "No choice of target options makes the `when` clause true.";
+    DEARER = 377, "a replacement that costs more than its pattern",
+        "The operations of the replacement cost more than those of the pattern, by the `cost` column of the opcode table, or as much and are more. Such a rule may be what others rest on: it then says so by `allow E0377 \"what it is good for\"`.";
 }

@@ -11,8 +11,11 @@ pub mod check;
 pub mod classes;
 mod clauses;
 pub mod codes;
+mod cost;
 pub mod emit;
+pub mod evaluate;
 pub mod expand;
+mod facts;
 pub mod fmt;
 mod help;
 mod instances;
@@ -77,7 +80,7 @@ impl Tree {
             }
         }
         files.extend(sources.iter().cloned());
-        let result = compile(&library, &sources);
+        let result = compile_for(Use::Shipped, &library, &sources);
         let result = match (result, diags.is_empty()) {
             (Ok(set), true) => Ok(set),
             (Ok(_), false) => Err(diags),
@@ -90,8 +93,26 @@ impl Tree {
     }
 }
 
-/// Compiles rule files against a library. All that is wrong with them is reported together.
+/// What rules are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    /// They become part of an optimiser.
+    Shipped,
+    /// They are checked or tried out.
+    Tried,
+}
+
+/// Compiles rule files against a library. All that is wrong with them is reported together, but for what a rule is worth:
+/// that matters to the rules that are built in.
 pub fn compile(library: &Library, sources: &Sources) -> Result<RuleSet, Vec<Diagnostic>> {
+    compile_for(Use::Tried, library, sources)
+}
+
+fn compile_for(
+    purpose: Use,
+    library: &Library,
+    sources: &Sources,
+) -> Result<RuleSet, Vec<Diagnostic>> {
     let mut diags = Vec::new();
     let mut rules: Vec<Rule> = Vec::new();
     let mut names: Vec<(String, usize, Arc<str>, crate::diagnostics::Span)> = Vec::new();
@@ -128,6 +149,9 @@ pub fn compile(library: &Library, sources: &Sources) -> Result<RuleSet, Vec<Diag
     };
     check::check(&set, &mut diags);
     order::check(&set, &mut diags);
+    if purpose == Use::Shipped {
+        set.rules.iter().for_each(|rule| cost::check(&set, rule, &mut diags));
+    }
     match diags.iter().any(|d| d.severity == Severity::Error) {
         true => Err(diags),
         false => Ok(set),

@@ -1,5 +1,6 @@
 //! Each test gives a rule file and looks at the diagnostics or at the model.
 
+mod facts;
 mod fmt;
 mod order;
 

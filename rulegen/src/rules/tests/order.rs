@@ -1,7 +1,7 @@
 //! Termination: the rules of the tree, and rules that go round.
 
 use crate::diagnostics::Diagnostic;
-use crate::rules::{Library, Ops, RuleSet, Tree, compile, order};
+use crate::rules::{Library, Ops, RuleSet, Tree, Use, compile_for, order};
 use crate::tables::{TableFile, Tables};
 use std::sync::Arc;
 
@@ -26,8 +26,13 @@ pub(super) fn tree() -> RuleSet {
     })
 }
 
-/// What compiling these rules says, over the real table of opcodes.
+/// What trying these rules says, over the real table of opcodes.
 pub(super) fn messages(text: &str) -> String {
+    messages_for(Use::Tried, text)
+}
+
+/// What compiling these rules says.
+pub(super) fn messages_for(purpose: Use, text: &str) -> String {
     let groups = "rules 1\ngroup opt;\ngroup lower;\noption narrow;\nfile t;\n";
     let library = Library::new(
         ops(),
@@ -36,7 +41,7 @@ pub(super) fn messages(text: &str) -> String {
         &mut Vec::new(),
     );
     let text: Arc<str> = format!("rules 1\n{text}").into();
-    match compile(&library, &[("t.rules".into(), text.clone())]) {
+    match compile_for(purpose, &library, &[("t.rules".into(), text.clone())]) {
         Ok(_) => String::new(),
         Err(diags) => diags.iter().map(|d| d.to_plain(|_| Some(&text))).collect(),
     }
@@ -44,7 +49,12 @@ pub(super) fn messages(text: &str) -> String {
 
 /// Codes alone.
 pub(super) fn codes(text: &str) -> Vec<String> {
-    let all = messages(text);
+    codes_for(Use::Tried, text)
+}
+
+/// Codes alone, of rules for a purpose.
+pub(super) fn codes_for(purpose: Use, text: &str) -> Vec<String> {
+    let all = messages_for(purpose, text);
     let errors = all.lines().filter_map(|l| l.strip_prefix("error["));
     errors.map(|l| l.chars().take_while(|c| *c != ']').collect()).collect()
 }

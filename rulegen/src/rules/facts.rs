@@ -1,0 +1,167 @@
+//! Facts of a rule that can't hold together, or that say nothing.
+//!
+//! Values are tried: all of them where the variables have 16 bits together, else edges, small numbers and powers of two.
+//! The search ends with the first point that satisfies the facts, so it costs little where nothing is wrong.
+
+use super::check::report;
+use super::codes;
+use super::evaluate::holds;
+use super::model::*;
+use crate::diagnostics::Diagnostic;
+
+/// Points of one variable where not all values are tried.
+const FEW: usize = 3;
+
+/// Looks at the facts of a rule.
+pub(super) fn check(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
+    if rule.facts.is_empty() {
+        return;
+    }
+    let mut vars: Vec<VarId> = Vec::new();
+    for fact in &rule.facts {
+        for arg in &fact.args {
+            for node in rule.reachable(*arg) {
+                if let NodeKind::Var(v) = rule.nodes[node].kind
+                    && !vars.contains(&v)
+                {
+                    vars.push(v);
+                }
+            }
+        }
+    }
+    if vars.is_empty() || vars.len() > FEW {
+        return;
+    }
+    let mut seen = Seen { first_false: vec![None; rule.facts.len()], together: None };
+    let mut failed: Option<(usize, Vec<u64>)> = None;
+    for sizes in &rule.instances {
+        if !try_instance(set, rule, sizes, &vars, &mut seen, &mut failed) {
+            return;
+        }
+    }
+    let names = |values: &[u64]| {
+        let list = vars.iter().zip(values);
+        list.map(|(v, x)| format!("{} = {x:#x}", rule.vars[*v].name)).collect::<Vec<_>>().join(", ")
+    };
+    let file = &set.files[rule.file].0;
+    if seen.together.is_none() {
+        let (at, values) = failed.unwrap_or((0, Vec::new()));
+        let text = match at {
+            0 => "this fact holds for no value".to_string(),
+            _ => format!(
+                "these facts hold together for no value: {} satisfies the ones before, not this",
+                names(&values)
+            ),
+        };
+        let mut d = Diagnostic::error(codes::FACTS_NEVER, file, rule.facts[at].span, text);
+        if at > 0 {
+            d = d.label(rule.facts[0].span.to(rule.facts[at - 1].span), "with these");
+        }
+        report(
+            set,
+            rule,
+            d.help("a rule whose facts never hold never fires: leave out or correct one of them"),
+            diags,
+        );
+        return;
+    }
+    for (fact, found) in rule.facts.iter().zip(&seen.first_false) {
+        if found.is_none() {
+            let text = format!(
+                "`{}` holds wherever the pattern and the other facts do",
+                set.facts[fact.fact].name
+            );
+            let d = Diagnostic::error(codes::FACT_ALWAYS, file, fact.span, text);
+            report(set, rule, d.help("leave it out"), diags);
+        }
+    }
+}
+
+struct Seen {
+    /// For each fact, values at which all others hold and it doesn't.
+    first_false: Vec<Option<Vec<u64>>>,
+    /// Values at which all hold.
+    together: Option<Vec<u64>>,
+}
+
+/// Tries the values of an instance until every question is answered. False if some fact can't be evaluated.
+fn try_instance(
+    set: &RuleSet,
+    rule: &Rule,
+    sizes: &[u8],
+    vars: &[VarId],
+    seen: &mut Seen,
+    failed: &mut Option<(usize, Vec<u64>)>,
+) -> bool {
+    let total: u32 = vars.iter().map(|v| u32::from(sizes[rule.vars[*v].class])).sum();
+    let lists: Vec<Vec<u64>> =
+        vars.iter().map(|v| values(sizes[rule.vars[*v].class], total <= 16, vars.len())).collect();
+    let mut at = vec![0usize; vars.len()];
+    loop {
+        if seen.together.is_some() && seen.first_false.iter().all(Option::is_some) {
+            return true;
+        }
+        let point: Vec<u64> = at.iter().zip(&lists).map(|(i, list)| list[*i]).collect();
+        let value = |v: VarId| vars.iter().position(|w| *w == v).map(|i| point[i]);
+        let mut wrong = Vec::new();
+        for fact in 0..rule.facts.len() {
+            match holds(set, rule, fact, sizes, &value) {
+                Some(true) => {}
+                Some(false) => wrong.push(fact),
+                None => return false,
+            }
+        }
+        match wrong.as_slice() {
+            [] => seen.together = seen.together.take().or(Some(point)),
+            [first, ..] => {
+                if failed.as_ref().is_none_or(|f| f.0 < *first) {
+                    *failed = Some((*first, point.clone()));
+                }
+                if wrong.len() == 1 {
+                    let slot = &mut seen.first_false[*first];
+                    *slot = slot.take().or(Some(point));
+                }
+            }
+        }
+        // The next point.
+        let mut digit = 0;
+        loop {
+            if digit == at.len() {
+                return true;
+            }
+            at[digit] += 1;
+            if at[digit] < lists[digit].len() {
+                break;
+            }
+            at[digit] = 0;
+            digit += 1;
+        }
+    }
+}
+
+/// Values of a size: all, or edges, small ones and powers of two, and the same of floats; fewer where there are more
+/// variables.
+fn values(bits: u8, all: bool, vars: usize) -> Vec<u64> {
+    let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+    if all {
+        return (0..=mask).collect();
+    }
+    let small = match vars {
+        1 => 300,
+        2 => 66,
+        _ => 18,
+    };
+    let mut out: Vec<u64> = (0..small.min(mask)).collect();
+    for n in 0..u32::from(bits) {
+        let power = 1u64 << n;
+        out.extend([power, power - 1, power.wrapping_neg() & mask, !power & mask]);
+    }
+    for f in [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 1e4, f64::INFINITY, f64::NAN, 1e-4] {
+        for f in [f, -f] {
+            out.extend(Literal::Float(f.to_bits()).encode(crate::expr::Base::Float, bits));
+        }
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}
