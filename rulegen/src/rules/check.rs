@@ -14,6 +14,8 @@ pub fn check(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
         never_on(set, rule, diags);
     }
     shadowed(set, diags);
+    super::overlap::check(set, diags);
+    super::undo::check(set, diags);
 }
 
 /// Reports unless the rule says `allow`, and once for all stamps of a rule.
@@ -111,7 +113,7 @@ fn shadowed(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
         let same_left = |e: &Rule| covers_pattern(set, rule, e).is_some();
         // Where the left sides differ, the earlier rule may be illegal on a target where the later one isn't.
         let hit =
-            earlier.iter().find(|e| covers(set, e, rule) && (same_left(e) || always_legal(e)));
+            earlier.iter().find(|e| covers(set, e, rule) && (same_left(e) || legal_with(e, rule)));
         if let Some(first) = hit {
             let same = same_left(first);
             let first_file = &set.files[first.file].0;
@@ -126,6 +128,10 @@ fn shadowed(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
                 ),
             };
             let d = diagnostic(set, rule, code, text).label_in(first_file, first.span, "this rule");
+            let d = match same {
+                true => d.help("join the two into one rule with alternatives, or leave one out"),
+                false => d.help("leave it out, or put it before the other"),
+            };
             report(set, rule, d, diags);
         }
         earlier.push(rule);
@@ -135,14 +141,10 @@ fn shadowed(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
 
 /// Whether `first` fires wherever `second` would.
 fn covers(set: &RuleSet, first: &Rule, second: &Rule) -> bool {
-    let conditional = first.alts.iter().all(|a| a.profit.is_some());
-    let when_differs =
-        first.when.is_some() && format!("{:?}", first.when) != format!("{:?}", second.when);
-    if conditional
-        || when_differs
-        || first.licences & !second.licences != 0
+    if first.licences & !second.licences != 0
         || second.env.denorm & !first.env.denorm != 0
         || second.env.rounding & !first.env.rounding != 0
+        || !targets_cover(set, first, second)
     {
         return false;
     }
@@ -150,56 +152,119 @@ fn covers(set: &RuleSet, first: &Rule, second: &Rule) -> bool {
     if matches!(a.comps, Comps::Fixed(_)) && a.comps != b.comps {
         return false;
     }
-    let Some(Cover { bindings, pairs }) = covers_pattern(set, first, second) else { return false };
-    if !sizes_cover(first, second, &pairs) {
-        return false;
-    }
-    first.facts.iter().all(|f| {
-        second.facts.iter().any(|g| {
-            f.fact == g.fact
-                && f.args.iter().zip(&g.args).all(|(x, y)| {
-                    match (&first.nodes[*x].kind, &second.nodes[*y].kind) {
-                        (NodeKind::Var(v), NodeKind::Var(w)) => bindings.get(v).is_some_and(
-                            |n| matches!(&second.nodes[*n].kind, NodeKind::Var(u) if u == w),
-                        ),
-                        (
-                            NodeKind::Compute { expr: e, args, .. },
-                            NodeKind::Compute { expr: h, .. },
-                        ) => args.is_empty() && e.to_string() == h.to_string(),
-                        _ => false,
-                    }
-                })
+    let Some(cover) = covers_pattern(set, first, second) else { return false };
+    sizes_cover(first, second, &cover.pairs)
+        && profit_covers(first, second, &cover)
+        && (0..first.facts.len()).all(|fact| fact_covers(set, first, fact, second, &cover))
+}
+
+/// Whether every target that lets the second fire lets the first.
+fn targets_cover(set: &RuleSet, first: &Rule, second: &Rule) -> bool {
+    let Some(cond) = &first.when else { return true };
+    let choices = 1u64 << set.options.len().min(12);
+    (0..choices).all(|options| {
+        let on = second.when.as_ref().is_none_or(|c| super::order::possible(set, c, options));
+        !on || super::order::possible(set, cond, options)
+    })
+}
+
+/// Whether some alternative of the first is worth while wherever one of the second is: it has no `if`, or one whose
+/// tests all alternatives of the second make too.
+fn profit_covers(first: &Rule, second: &Rule, cover: &Cover) -> bool {
+    let tests = |cond: &Cond| match cond {
+        Cond::And(list) => list.clone(),
+        one => vec![one.clone()],
+    };
+    let same_var = |v: VarId, w: VarId| match (first.vars[v].kind, second.vars[w].kind) {
+        (VarKind::Bound(x), VarKind::Bound(y)) => cover.pairs.contains(&(x, y)),
+        _ => cover
+            .bindings
+            .get(&v)
+            .is_some_and(|n| matches!(&second.nodes[*n].kind, NodeKind::Var(u) if *u == w)),
+    };
+    let same = |a: &Cond, b: &Cond| match (a, b) {
+        (Cond::Profit(p, v), Cond::Profit(q, w)) => p == q && same_var(*v, *w),
+        _ => false,
+    };
+    first.alts.iter().any(|alt| {
+        let Some(cond) = &alt.profit else { return true };
+        tests(cond).iter().all(|test| {
+            second.alts.iter().all(|other| {
+                let theirs = other.profit.as_ref().map(tests).unwrap_or_default();
+                theirs.iter().any(|t| same(test, t))
+            })
         })
     })
 }
 
-/// Whether everything that the rule builds occurs in its pattern, so that it is legal on every target.
-fn always_legal(rule: &Rule) -> bool {
-    let ops = |root: NodeId| -> Vec<usize> {
+/// Whether a fact of the first holds wherever the second fires: it says the same, or speaks of constants that the second
+/// knows.
+fn fact_covers(set: &RuleSet, first: &Rule, fact: usize, second: &Rule, cover: &Cover) -> bool {
+    let f = &first.facts[fact];
+    let said = second.facts.iter().any(|g| {
+        f.fact == g.fact
+            && f.args.iter().zip(&g.args).all(|(x, y)| {
+                match (&first.nodes[*x].kind, &second.nodes[*y].kind) {
+                    (NodeKind::Var(v), NodeKind::Var(w)) => cover.bindings.get(v).is_some_and(
+                        |n| matches!(&second.nodes[*n].kind, NodeKind::Var(u) if u == w),
+                    ),
+                    (NodeKind::Literal(v, _), NodeKind::Literal(w, _)) => v == w,
+                    (
+                        NodeKind::Compute { expr: e, args, .. },
+                        NodeKind::Compute { expr: h, .. },
+                    ) => args.is_empty() && e.to_string() == h.to_string(),
+                    _ => false,
+                }
+            })
+    });
+    said || second.instances.iter().all(|sizes| {
+        let same = |i: &&Vec<u8>| {
+            cover
+                .pairs
+                .iter()
+                .all(|(x, y)| i[first.nodes[*x].class] == sizes[second.nodes[*y].class])
+        };
+        let Some(own) = first.instances.iter().find(same) else { return false };
+        let value = |v: VarId| {
+            let node = *cover.bindings.get(&v)?;
+            super::evaluate::constant(second, node, sizes, &|_| None)
+        };
+        super::evaluate::holds(set, first, fact, own, &value) == Some(true)
+    })
+}
+
+/// Whether everything that the first rule builds is legal wherever the second fires: it occurs in the pattern, or in
+/// what the second builds.
+fn legal_with(first: &Rule, second: &Rule) -> bool {
+    let ops = |rule: &Rule, root: NodeId| -> Vec<usize> {
         let nodes = rule.reachable(root).into_iter();
         nodes
             .filter_map(|n| {
-                if let NodeKind::Op { op, .. } = &rule.nodes[n].kind { Some(*op) } else { None }
+                let NodeKind::Op { op, .. } = &rule.nodes[n].kind else { return None };
+                Some(*op)
             })
             .collect()
     };
-    let pattern = ops(rule.pattern);
-    rule.alts.iter().flat_map(|a| ops(a.term)).all(|op| pattern.contains(&op))
+    let pattern = ops(first, first.pattern);
+    // Every alternative of the second may be the one that fires.
+    let theirs = |op: usize| second.alts.iter().all(|a| ops(second, a.term).contains(&op));
+    let mut built = first.alts.iter().flat_map(|a| ops(first, a.term));
+    built.all(|op| pattern.contains(&op) || theirs(op))
 }
 
 /// Whether whatever matches the pattern of `second` matches that of `first`, and with what bindings.
-fn covers_pattern(set: &RuleSet, first: &Rule, second: &Rule) -> Option<Cover> {
+pub(super) fn covers_pattern(set: &RuleSet, first: &Rule, second: &Rule) -> Option<Cover> {
     let mut found = Cover::default();
     cover(set, first, second, &[(first.pattern, second.pattern)], &mut found).then_some(found)
 }
 
 /// How one pattern lies over another.
 #[derive(Clone, Default)]
-struct Cover {
+pub(super) struct Cover {
     /// What the variables of the first stand for in the second.
-    bindings: HashMap<VarId, NodeId>,
+    pub bindings: HashMap<VarId, NodeId>,
     /// Nodes of the first with those of the second that they match.
-    pairs: Vec<(NodeId, NodeId)>,
+    pub pairs: Vec<(NodeId, NodeId)>,
 }
 
 /// Whether the first rule's test of sizes lets every instance of the second pass.

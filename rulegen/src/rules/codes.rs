@@ -89,6 +89,10 @@ codes! {
         "A test gives a value to every variable that the rule's sides read, and the result that both have for them: `test (a = 7, c = 8) -> 56`.";
     NO_ORDER = 370, "a rule that no order makes come to an end",
         "Rules of a group must not go round. Every replacement must be smaller than its pattern in one order that the build finds: by weights of operations, then by a precedence of operations. A rule that fits no order with the others says `canonical \"what stops it\"`, and is then run in search of a circle.";
+    UNDO = 372, "rules of two groups that undo each other",
+        "A pipeline that runs both groups in a loop never comes to its fixed point. Two forms that different targets prefer need a target option, so that exactly one of the rules fires.";
+    OVERLAP = 373, "two rules that match the same terms and give different values",
+        "An earlier rule of the group matches whatever this one matches, and at some values that satisfy the facts of both their replacements are not equal: one of the two is wrong.";
     FACTS_NEVER = 374, "facts that can't hold together",
         "Values were tried at every size of the rule, all of them at small sizes, and none satisfies every fact. The message has values that come closest.";
     FACT_ALWAYS = 375, "a fact that always holds",

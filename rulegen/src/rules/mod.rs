@@ -23,11 +23,13 @@ pub mod library;
 pub mod model;
 pub mod ops;
 pub mod order;
+mod overlap;
 pub mod parse;
 mod resolve;
 pub mod syntax;
 #[cfg(test)]
 mod tests;
+mod undo;
 mod whole;
 
 use crate::diagnostics::{Diagnostic, Severity, line_column};

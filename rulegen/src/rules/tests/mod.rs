@@ -3,6 +3,7 @@
 mod facts;
 mod fmt;
 mod order;
+mod pairs;
 
 use super::compile;
 use super::library::Library;
