@@ -34,9 +34,16 @@ pub(super) fn check(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
     }
     let mut seen = Seen { first_false: vec![None; rule.facts.len()], together: None };
     let mut failed: Option<(usize, Vec<u64>)> = None;
-    for sizes in &rule.instances {
-        if !try_instance(set, rule, sizes, &vars, &mut seen, &mut failed) {
-            return;
+    // Edges answer nearly every question; where they don't, all values of small sizes are tried.
+    for all in [false, true] {
+        for sizes in &rule.instances {
+            let total: u32 = vars.iter().map(|v| u32::from(sizes[rule.vars[*v].class])).sum();
+            if all && total > 16 {
+                continue;
+            }
+            if !try_instance(set, rule, sizes, (&vars, all), &mut seen, &mut failed) {
+                return;
+            }
         }
     }
     let names = |values: &[u64]| {
@@ -89,13 +96,12 @@ fn try_instance(
     set: &RuleSet,
     rule: &Rule,
     sizes: &[u8],
-    vars: &[VarId],
+    (vars, all): (&[VarId], bool),
     seen: &mut Seen,
     failed: &mut Option<(usize, Vec<u64>)>,
 ) -> bool {
-    let total: u32 = vars.iter().map(|v| u32::from(sizes[rule.vars[*v].class])).sum();
     let lists: Vec<Vec<u64>> =
-        vars.iter().map(|v| values(sizes[rule.vars[*v].class], total <= 16, vars.len())).collect();
+        vars.iter().map(|v| values(sizes[rule.vars[*v].class], all, vars.len())).collect();
     let mut at = vec![0usize; vars.len()];
     loop {
         if seen.together.is_some() && seen.first_false.iter().all(Option::is_some) {
