@@ -6,7 +6,7 @@
 use super::check::report;
 use super::codes;
 use super::model::*;
-use super::order::{Symbol, Term, possible};
+use super::order::{Symbol, Term, is_small, possible};
 use crate::diagnostics::Diagnostic;
 use std::collections::HashMap;
 
@@ -24,7 +24,10 @@ struct Exact {
 pub(super) fn check(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
     let mut literals: Vec<u64> = Vec::new();
     let mut rewrites: Vec<Exact> = Vec::new();
-    for (index, rule) in set.rules.iter().enumerate() {
+    if set.rules.windows(2).all(|w| w[0].group == w[1].group) {
+        return;
+    }
+    for (index, rule) in set.rules.iter().enumerate().filter(|(_, rule)| is_small(rule)) {
         for sizes in &rule.instances {
             let mut term = |node| exact(set, rule, node, sizes, &mut literals);
             let left = term(rule.pattern);

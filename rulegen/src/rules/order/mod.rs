@@ -24,6 +24,15 @@ use weight::{Demand, Rewrite, Weights};
 /// Times that the path order is built again because a rule doesn't fit into it.
 const REPAIRS: usize = 12;
 
+/// Nodes of a term beyond which it isn't looked at.
+pub const LARGEST: u64 = 1000;
+
+/// Whether the terms of a rule are small enough to be written out.
+pub fn is_small(rule: &Rule) -> bool {
+    let roots = rule.alts.iter().map(|a| a.term).chain([rule.pattern]);
+    roots.into_iter().all(|root| Term::size(rule, root) <= LARGEST)
+}
+
 /// What the order says of a rule set.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
@@ -48,6 +57,24 @@ pub fn check(set: &RuleSet, diags: &mut Vec<Diagnostic>) -> Report {
     let mut report = Report::default();
     let mut unproved = vec![false; set.rules.len()];
     let mut done: Vec<Vec<usize>> = Vec::new();
+    let large: Vec<usize> = (0..set.rules.len())
+        .filter(|i| set.rules[*i].canonical.is_none() && !is_small(&set.rules[*i]))
+        .collect();
+    for i in &large {
+        let rule = &set.rules[*i];
+        unproved[*i] = true;
+        let text = format!(
+            "`{}` is too large to be ordered: written out, a term has over {LARGEST} operations",
+            rule.name
+        );
+        let d = Diagnostic::error(codes::NO_ORDER, &set.files[rule.file].0, rule.span, text);
+        super::check::report(
+            set,
+            rule,
+            d.help("split the rule, or say `canonical \"what stops it\"`"),
+            diags,
+        );
+    }
     for group in 0..set.groups.len() {
         for choice in choices(set) {
             let rules: Vec<usize> = (0..set.rules.len())
@@ -55,6 +82,7 @@ pub fn check(set: &RuleSet, diags: &mut Vec<Diagnostic>) -> Report {
                     let rule = &set.rules[*i];
                     rule.group == group
                         && rule.canonical.is_none()
+                        && !large.contains(i)
                         && rule.when.as_ref().is_none_or(|c| possible(set, c, choice))
                 })
                 .collect();
@@ -97,7 +125,8 @@ pub fn possible(set: &RuleSet, cond: &Cond, options: u64) -> bool {
         Cond::Or(list) => list.iter().any(|c| possible(set, c, options)),
         Cond::Not(c) => !possible(set, c, options),
         Cond::Option(name) => {
-            set.options.iter().position(|o| o.0 == *name).is_some_and(|i| options >> i & 1 != 0)
+            let at = set.options.iter().position(|o| o.0 == *name);
+            at.and_then(|i| options.checked_shr(i as u32)).is_some_and(|o| o & 1 != 0)
         }
         Cond::Profit(..) => true,
     }

@@ -11,6 +11,14 @@ use std::collections::HashMap;
 
 /// Sets of relations that are kept of one rewrite.
 const MOST: usize = 48;
+/// Comparisons of subterms that one rewrite may take; beyond them no way is found.
+const STEPS: u32 = 20_000;
+
+/// What is known of pairs of subterms while one rewrite is looked at.
+struct Search {
+    known: HashMap<(*const Term, *const Term), Vec<Relations>>,
+    steps: u32,
+}
 
 /// A relation between two symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -131,6 +139,17 @@ impl Precedence {
     /// The sets of relations to be added under which `s` is greater than `t`, the smallest first; none if there are
     /// none.
     pub fn greater(&self, s: &Term, t: &Term) -> Vec<Relations> {
+        self.search(s, t, &mut Search { known: HashMap::new(), steps: STEPS })
+    }
+
+    fn search(&self, s: &Term, t: &Term, search: &mut Search) -> Vec<Relations> {
+        // Subterms stay where they are while a rewrite is looked at, so that their addresses tell them apart.
+        let key = (std::ptr::from_ref(s), std::ptr::from_ref(t));
+        if let Some(known) = search.known.get(&key) {
+            return known.clone();
+        }
+        let Some(steps) = search.steps.checked_sub(1) else { return Vec::new() };
+        search.steps = steps;
         let mut out = match (s, t) {
             (Term::App(..), Term::Const) => vec![Vec::new()],
             (Term::App(..), Term::Var(v)) => match s.has(*v) {
@@ -140,34 +159,35 @@ impl Precedence {
             (Term::App(f, ss), Term::App(g, ts)) => {
                 // An operand is as great already.
                 let mut out: Vec<Relations> =
-                    ss.iter().flat_map(|operand| self.at_least(operand, t)).collect();
+                    ss.iter().flat_map(|operand| self.at_least(operand, t, search)).collect();
                 if f != g && !self.equal(*f, *g) && !self.above(*g, *f) {
                     // The symbol is greater, and so is the term than each operand of the other.
                     let mut first = Vec::new();
                     if !self.above(*f, *g) {
                         first.push(Relation { high: *f, low: *g, equal: false });
                     }
-                    let each = ts.iter().map(|t| self.greater(s, t)).collect();
+                    let each = ts.iter().map(|t| self.search(s, t, search)).collect();
                     out.extend(product(vec![first], each));
                 }
                 if self.equal(*f, *g) {
-                    out.extend(self.multiset(ss, ts));
+                    out.extend(self.multiset(ss, ts, search));
                 } else if !self.above(*f, *g) && !self.above(*g, *f) {
                     let equal = Relation { high: *f, low: *g, equal: true };
-                    out.extend(product(vec![vec![equal]], vec![self.multiset(ss, ts)]));
+                    out.extend(product(vec![vec![equal]], vec![self.multiset(ss, ts, search)]));
                 }
                 out
             }
             _ => Vec::new(),
         };
         tidy(&mut out);
+        search.known.insert(key, out.clone());
         out
     }
 
-    fn at_least(&self, s: &Term, t: &Term) -> Vec<Relations> {
+    fn at_least(&self, s: &Term, t: &Term, search: &mut Search) -> Vec<Relations> {
         match self.equivalent(s, t) || *t == Term::Const {
             true => vec![Vec::new()],
-            false => self.greater(s, t),
+            false => self.search(s, t, search),
         }
     }
 
@@ -189,7 +209,7 @@ impl Precedence {
 
     /// The multiset `ss` is greater than `ts`: what is left of both without equals is such that each of the second is
     /// below one of the first, and the first is not empty.
-    fn multiset(&self, ss: &[Term], ts: &[Term]) -> Vec<Relations> {
+    fn multiset(&self, ss: &[Term], ts: &[Term], search: &mut Search) -> Vec<Relations> {
         let mut ss: Vec<&Term> = ss.iter().collect();
         let mut rest: Vec<&Term> = Vec::new();
         for t in ts {
@@ -201,54 +221,60 @@ impl Precedence {
         // A constant is below or equal to anything: a term that nothing else needs takes it, but then counts as equal.
         rest.sort_by_key(|t| **t == Term::Const);
         let mut out = Vec::new();
-        self.cover(
-            &ss,
-            &rest,
-            &mut vec![false; ss.len()],
-            &mut vec![false; ss.len()],
-            Vec::new(),
-            &mut out,
-        );
+        let mut roles = vec![Role::Free; ss.len()];
+        self.cover((&ss, &rest), &mut roles, Vec::new(), &mut out, search);
         out
     }
 
     /// Covers each of `ts` by one of `ss`: strictly, or as a constant that a variable takes for its equal.
     fn cover(
         &self,
-        ss: &[&Term],
-        ts: &[&Term],
-        spent: &mut Vec<bool>,
-        strict: &mut Vec<bool>,
+        (ss, ts): (&[&Term], &[&Term]),
+        roles: &mut Vec<Role>,
         so_far: Relations,
         out: &mut Vec<Relations>,
+        search: &mut Search,
     ) {
-        if out.len() >= MOST {
-            return;
-        }
         let Some((t, rest)) = ts.split_first() else {
-            if spent.iter().any(|s| !s) {
+            if roles.iter().any(|r| *r != Role::Equal) {
                 out.push(so_far);
             }
             return;
         };
         for i in 0..ss.len() {
-            if spent[i] {
+            if out.len() >= MOST || search.steps == 0 {
+                return;
+            }
+            search.steps -= 1;
+            let role = roles[i];
+            if role == Role::Equal {
                 continue;
             }
-            for more in self.greater(ss[i], t) {
-                let was = std::mem::replace(&mut strict[i], true);
+            for more in self.search(ss[i], t, search) {
+                roles[i] = Role::Greater;
                 let mut next = so_far.clone();
                 next.extend(more);
-                self.cover(ss, rest, spent, strict, next, out);
-                strict[i] = was;
+                self.cover((ss, rest), roles, next, out, search);
             }
-            if **t == Term::Const && matches!(ss[i], Term::Var(_)) && !strict[i] {
-                spent[i] = true;
-                self.cover(ss, rest, spent, strict, so_far.clone(), out);
-                spent[i] = false;
+            roles[i] = role;
+            if **t == Term::Const && matches!(ss[i], Term::Var(_)) && role == Role::Free {
+                roles[i] = Role::Equal;
+                self.cover((ss, rest), roles, so_far.clone(), out, search);
+                roles[i] = role;
             }
         }
     }
+}
+
+/// What an operand does in a comparison of multisets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Nothing yet.
+    Free,
+    /// It is above some of the others.
+    Greater,
+    /// It stands for one of the others.
+    Equal,
 }
 
 /// Every way of taking one set of each list.

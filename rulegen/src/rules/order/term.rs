@@ -53,6 +53,35 @@ impl Term {
         }
     }
 
+    /// How many nodes the term of a node has, shared ones counted each time.
+    pub fn size(rule: &Rule, node: NodeId) -> u64 {
+        let under = |id: NodeId| {
+            let bound = match &rule.nodes[id].kind {
+                NodeKind::Var(v) => match rule.vars[*v].kind {
+                    VarKind::Bound(at) => Some(at),
+                    _ => None,
+                },
+                _ => None,
+            };
+            rule.nodes[id].operands().iter().copied().chain(bound)
+        };
+        let mut sizes: Vec<Option<u64>> = vec![None; rule.nodes.len()];
+        let mut stack = vec![(node, false)];
+        while let Some((id, operands_done)) = stack.pop() {
+            if sizes[id].is_some() {
+                continue;
+            }
+            if operands_done {
+                let sum = under(id).filter_map(|o| sizes[o]).fold(1u64, u64::saturating_add);
+                sizes[id] = Some(sum);
+            } else {
+                stack.push((id, true));
+                stack.extend(under(id).map(|o| (o, false)));
+            }
+        }
+        sizes[node].unwrap_or(u64::MAX)
+    }
+
     /// Whether the variable occurs in it.
     pub fn has(&self, var: VarId) -> bool {
         match self {

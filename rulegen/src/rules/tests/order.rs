@@ -61,7 +61,9 @@ pub(super) fn codes_for(purpose: Use, text: &str) -> Vec<String> {
 
 #[test]
 fn the_rules_of_the_tree_terminate() {
+    let t = std::time::Instant::now();
     let set = tree();
+    eprintln!("T all {:?}", t.elapsed());
     let report = order::check(&set, &mut Vec::new());
     let sources = |rules: &[usize]| {
         let mut list: Vec<_> =
@@ -180,4 +182,23 @@ fn growth_is_told_and_lowering_is_not_growth() {
         let h = iadd(iadd(unpack_64_2x32_split_y(a), unpack_64_2x32_split_y(b)), c);
     } pack_64_2x32_split(l, h) group lower;";
     assert_eq!(messages(wide), "");
+}
+
+/// Shared terms double with each `let`, and chains of operands have as many ways as they are deep: neither may hang.
+#[test]
+fn large_terms_are_refused_and_deep_ones_looked_at() {
+    let mut lets = String::from("let b0 = ineg(a);");
+    for i in 1..60 {
+        lets += &format!(" let b{i} = isub(b{}, b{});", i - 1, i - 1);
+    }
+    assert_eq!(codes(&format!("rule a: ineg(a) => {{ {lets} }} b59;")), ["E0370"]);
+    let chain = |op: &str, n: usize| format!("{}a{}", format!("{op}(").repeat(n), ")".repeat(n));
+    let deep = format!("rule a: {} => {};", chain("ineg", 30), chain("inot", 30));
+    assert_eq!(codes(&deep), [""; 0]);
+    let more = format!("rule a: {} => {};", chain("ineg", 30), chain("ineg", 31));
+    assert_eq!(codes(&more), ["E0370"]);
+    let wide: Vec<String> = (0..16).map(|i| format!("ineg(a{i})")).collect();
+    let other: Vec<String> = (0..16).map(|i| format!("inot(a{i})")).collect();
+    let wide = format!("rule a: vec16({}) => vec16({});", wide.join(", "), other.join(", "));
+    assert_eq!(codes(&wide), [""; 0]);
 }
