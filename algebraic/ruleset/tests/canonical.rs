@@ -113,11 +113,11 @@ impl<'a> Terms<'a> {
             Some(s) => AluSrc { def: src.def, swizzle: Swizzle::new(s) },
             None => src,
         };
-        if let Some((at, other)) = inner.filter(|(at, _)| *at == id) {
+        if let Some((_, other)) = inner.filter(|(at, _)| *at == id) {
             let root = &other.nodes[other.pattern];
             let same_size = other.instances.iter().any(|i| i[root.class] == bits);
             let fits = root.comps == Comps::Generic || root.comps == Comps::Fixed(comps);
-            if same_size && fits && at == id {
+            if same_size && fits {
                 return self.left(b, rng, other, bits, comps, depth, None);
             }
         }
@@ -229,7 +229,7 @@ fn rules_out_of_the_order_come_to_an_end() {
         pairs += list.len();
         let count = (1e6 * scale()) as usize;
         random += count;
-        let more = (0..count).map(|_| terms.random(&mut rng)).collect::<Vec<_>>();
+        let more = (0..count).map(|_| terms.random(&mut rng));
         for before in list.into_iter().chain(more) {
             let mut f = before.clone();
             let report = run(&mut f, compiled, group, &target, &options).unwrap();
