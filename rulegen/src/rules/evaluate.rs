@@ -5,12 +5,10 @@
 
 use super::model::{Literal, Rule, RuleSet};
 use crate::expr::{Base, BinaryOp, Const, Expr, ExprKind, Prim, Ty, UnaryOp, Width};
-use std::collections::HashMap;
 
 /// The value of an expression over variables 0, 1, …, as bits; `bits` is what `BITS` stands for.
 pub fn evaluate(e: &Expr, bits: u32, vars: &[u64]) -> Option<u64> {
-    let mut scope: HashMap<u32, u64> =
-        vars.iter().enumerate().map(|(i, v)| (i as u32, *v)).collect();
+    let mut scope: Vec<Option<u64>> = vars.iter().map(|v| Some(*v)).collect();
     eval(e, bits, &mut scope)
 }
 
@@ -71,7 +69,8 @@ fn number(v: u64, ty: Ty, w: u32) -> i128 {
     if ty.base == Base::Int { signed(v, w) } else { i128::from(v) }
 }
 
-fn float(v: u64, w: u32) -> f64 {
+/// The float that bits stand for.
+pub(super) fn float(v: u64, w: u32) -> f64 {
     match w {
         64 => f64::from_bits(v),
         32 => f32::from_bits(v as u32).into(),
@@ -100,7 +99,7 @@ fn unfloat(v: f64, w: u32) -> u64 {
     }
 }
 
-fn eval(e: &Expr, bits: u32, scope: &mut HashMap<u32, u64>) -> Option<u64> {
+fn eval(e: &Expr, bits: u32, scope: &mut Vec<Option<u64>>) -> Option<u64> {
     if e.ty.comps != 1 {
         return None;
     }
@@ -117,10 +116,12 @@ fn eval(e: &Expr, bits: u32, scope: &mut HashMap<u32, u64>) -> Option<u64> {
             Const::Nan => unfloat(f64::NAN, w),
             Const::Inf => unfloat(f64::INFINITY, w),
         }),
-        ExprKind::Var { id, .. } => scope.get(id).copied(),
+        ExprKind::Var { id, .. } => *scope.get(*id as usize)?,
         ExprKind::Let { id, value, body, .. } => {
             let value = eval(value, bits, scope)?;
-            scope.insert(*id, value);
+            let at = *id as usize;
+            scope.resize(scope.len().max(at + 1), None);
+            scope[at] = Some(value);
             eval(body, bits, scope)
         }
         ExprKind::Unary(op, a) => {

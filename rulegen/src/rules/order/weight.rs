@@ -174,30 +174,29 @@ impl Weights {
         demand: Demand,
     ) -> Result<(), Vec<usize>> {
         let mut against = Vec::new();
-        let before = self.demands[at];
+        let before = std::mem::replace(&mut self.demands[at], demand);
         for root_first in [true, false] {
-            let mut trial = self.of.clone();
-            self.demands[at] = demand;
-            match self.repair(&mut trial, rewrites, at, root_first) {
-                Ok(()) => {
-                    self.of = trial;
-                    return Ok(());
-                }
+            let mut changed = Vec::new();
+            match self.repair(rewrites, at, root_first, &mut changed) {
+                Ok(()) => return Ok(()),
                 Err(rules) => against = rules,
             }
-            self.demands[at] = before;
+            for (symbol, weight) in changed.into_iter().rev() {
+                self.of.insert(symbol, weight);
+            }
         }
+        self.demands[at] = before;
         Err(against)
     }
 
+    /// Makes operations heavier until every demand is met. What they weighed before is added to `changed`.
     fn repair(
         &mut self,
-        trial: &mut HashMap<Symbol, Weight>,
         rewrites: &[Rewrite],
         at: usize,
         root_first: bool,
+        changed: &mut Vec<(Symbol, Weight)>,
     ) -> Result<(), Vec<usize>> {
-        std::mem::swap(&mut self.of, trial);
         let mut todo = vec![at];
         let mut seen: HashMap<usize, usize> = HashMap::new();
         let mut steps = 0;
@@ -205,8 +204,8 @@ impl Weights {
         while let Some(i) = todo.pop() {
             let heavier = match self.lack(&rewrites[i], self.demands[i]) {
                 Lack::Nothing => continue,
-                Lack::Var(var) => self.raise_coefficient(&rewrites[i], var),
-                Lack::Weight(by) => self.raise_weight(&rewrites[i], by, root_first),
+                Lack::Var(var) => self.raise_coefficient(&rewrites[i], var, changed),
+                Lack::Weight(by) => self.raise_weight(&rewrites[i], by, root_first, changed),
             };
             steps += 1;
             *seen.entry(i).or_default() += 1;
@@ -217,7 +216,6 @@ impl Weights {
             todo.push(i);
             todo.extend(self.users[&heavier].iter().filter(|u| **u != i));
         }
-        std::mem::swap(&mut self.of, trial);
         if ok {
             return Ok(());
         }
@@ -231,10 +229,16 @@ impl Weights {
     }
 
     /// Counts the operand of the root that holds a variable once more.
-    fn raise_coefficient(&mut self, rewrite: &Rewrite, var: usize) -> Option<Symbol> {
+    fn raise_coefficient(
+        &mut self,
+        rewrite: &Rewrite,
+        var: usize,
+        changed: &mut Vec<(Symbol, Weight)>,
+    ) -> Option<Symbol> {
         let Term::App(root, args) = &rewrite.left else { return None };
         let arg = args.iter().position(|a| a.has(var))?;
         let weight = self.of.get_mut(root)?;
+        changed.push((*root, weight.clone()));
         let twins: &[usize] = if weight.commutative && arg < 2 { &[0, 1] } else { &[arg] };
         for twin in twins {
             weight.coefs[*twin] += 1;
@@ -246,7 +250,13 @@ impl Weights {
     }
 
     /// Makes an operation heavier that the pattern has more of than the replacement.
-    fn raise_weight(&mut self, rewrite: &Rewrite, by: i64, root_first: bool) -> Option<Symbol> {
+    fn raise_weight(
+        &mut self,
+        rewrite: &Rewrite,
+        by: i64,
+        root_first: bool,
+        changed: &mut Vec<(Symbol, Weight)>,
+    ) -> Option<Symbol> {
         let mut surplus: Vec<(Symbol, i64)> = Vec::new();
         self.count(&rewrite.left, 1, &mut surplus);
         self.count(&rewrite.right, -1, &mut surplus);
@@ -254,8 +264,9 @@ impl Weights {
         let root_has = surplus.iter().find(|(s, n)| s == root && *n > 0).copied();
         let most = surplus.iter().copied().filter(|(_, n)| *n > 0).max_by_key(|(_, n)| *n);
         let (symbol, n) = if root_first { root_has.or(most) } else { most.or(root_has) }?;
-        let own = &mut self.of.get_mut(&symbol)?.own;
-        *own += (by + n - 1) / n;
+        let weight = self.of.get_mut(&symbol)?;
+        changed.push((symbol, weight.clone()));
+        weight.own += (by + n - 1) / n;
         Some(symbol)
     }
 
