@@ -1,12 +1,12 @@
 //! What is said of wrong rules, word by word and with its place: one case for everything that can be wrong.
 //!
 //! `tests/diagnostics/*.txt` hold cases: `==== NAME`, a text, `----`, what is said of it. A name may begin with `facts:` or
-//! `groups:`, which says what the text is; otherwise it is rules, behind a line `rules 1` unless it begins with one.
+//! `groups:`, which says what the text is, or with `shipped:` for rules that are to be built in; otherwise it is rules, behind a line `rules 1` unless it begins with one.
 //! `BLESS=1` writes what is said. Where the help is a change of the text, the change is made, and what comes out must
 //! be accepted, or have fewer faults where others have no such help.
 
 use deburr_rulegen::diagnostics::{Diagnostic, Span};
-use deburr_rulegen::rules::{self, Library, Ops, codes::CODES};
+use deburr_rulegen::rules::{self, Library, Ops, Tree, codes::CODES};
 use deburr_rulegen::tables::{TableFile, Tables};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,10 @@ file t;
 
 /// What is said of a text of some kind, and the text as diagnostics know it.
 fn diagnose(ops: &Ops, kind: &str, text: &str) -> (String, Vec<Diagnostic>) {
-    let text = match text.starts_with("rules") || text.starts_with("//") || kind != "rules" {
+    let text = match text.starts_with("rules")
+        || text.starts_with("//")
+        || !matches!(kind, "rules" | "shipped")
+    {
         true => text.to_string(),
         false => format!("rules 1\n{text}"),
     };
@@ -57,6 +60,13 @@ fn diagnose(ops: &Ops, kind: &str, text: &str) -> (String, Vec<Diagnostic>) {
     let facts = if kind == "facts" { text.as_str() } else { FACTS };
     let groups = if kind == "groups" { text.as_str() } else { GROUPS };
     let names: [Arc<str>; 3] = ["facts.rules".into(), "groups.rules".into(), "t.rules".into()];
+    if kind == "shipped" {
+        let named = |name: &Arc<str>, text: &str| (name.clone(), Arc::from(text));
+        let (facts, groups) = (named(&names[0], facts), named(&names[1], groups));
+        let tree = Tree { ops: ops.clone(), facts, groups };
+        let (result, _) = tree.compile("", |_| Ok(text.clone()));
+        return (text, result.err().unwrap_or_default());
+    }
     let library = Library::new(ops.clone(), (&names[0], facts), (&names[1], groups), &mut diags);
     if kind == "rules" {
         assert_eq!(diags, []);
@@ -166,7 +176,9 @@ fn wrong_rules_are_told_of_as_expected() {
 /// The text of a file that diagnostics speak of.
 fn source<'a>(kind: &str, file: &str, text: &'a str) -> Option<&'a str> {
     match (kind, file) {
-        ("facts", "facts.rules") | ("groups", "groups.rules") | ("rules", "t.rules") => Some(text),
+        ("facts", "facts.rules")
+        | ("groups", "groups.rules")
+        | ("rules" | "shipped", "t.rules") => Some(text),
         (_, "facts.rules") => Some(FACTS),
         (_, "groups.rules") => Some(GROUPS),
         _ => None,

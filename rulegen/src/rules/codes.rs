@@ -88,7 +88,7 @@ codes! {
     TEST = 361, "a `test` that can't be run",
         "A test gives a value to every variable that the rule's sides read, and the result that both have for them: `test (a = 7, c = 8) -> 56`.";
     NO_ORDER = 370, "a rule that no order makes come to an end",
-        "Rules of a group must not go round. Every replacement must be smaller than its pattern in one order that the build finds: by weights of operations, then by a precedence of operations. A rule that fits no order with the others says `canonical \"what stops it\"`, and is then run in search of a circle.";
+        "Rules of a group must not go round. Every replacement must be smaller than its pattern in one order that the build finds: by weights of operations, then by a precedence of operations. The message has a term that goes round, with what each rule makes of it, if one was found. The rules of a file that `deburr opt --rules` is given are held to one order with those built in. A rule that fits no order with the others says `canonical \"what stops it\"`, and is then run in search of a circle.";
     UNDO = 372, "rules of two groups that undo each other",
         "A pipeline that runs both groups in a loop never comes to its fixed point. Two forms that different targets prefer need a target option, so that exactly one of the rules fires.";
     OVERLAP = 373, "two rules that match the same terms and give different values",

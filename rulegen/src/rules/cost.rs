@@ -1,7 +1,7 @@
 //! Whether a replacement is worth having: what is built against what was matched.
 //!
-//! The cost of a term is that of its distinct operations, times their components; constants cost nothing. Lowering is for targets that lack an operation, so
-//! rules of groups that begin with `lower` are not looked at.
+//! The cost of a term is that of its distinct operations, times their components; constants cost nothing. Lowering is for
+//! targets that lack an operation, so rules of groups that begin with `lower` are not looked at.
 
 use super::check::report;
 use super::codes;
@@ -44,15 +44,9 @@ pub(super) fn check(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
                 text,
             );
             let d = d.label(rule.nodes[rule.pattern].span, "this is cheaper");
-            report(
-                set,
-                rule,
-                d.help(format!(
-                    "say what it is good for: allow {} \"what it is good for\"",
-                    codes::DEARER
-                )),
-                diags,
-            );
+            let clause = format!("allow {} \"what it is good for\"", codes::DEARER);
+            let help = "if it is good for something, say for what:";
+            report(set, rule, super::help::with_clause(d, set, rule, &clause, help), diags);
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn check(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
             }
         }
     }
-    if vars.is_empty() || vars.len() > FEW {
+    if vars.len() > FEW {
         return;
     }
     let mut seen = Seen { first_false: vec![None; rule.facts.len()], together: None };
@@ -79,7 +79,7 @@ pub(super) fn check(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
                 set.facts[fact.fact].name
             );
             let d = Diagnostic::error(codes::FACT_ALWAYS, file, fact.span, text);
-            report(set, rule, d.help("leave it out"), diags);
+            report(set, rule, super::help::without_fact(d, set, rule, fact.span), diags);
         }
     }
 }
@@ -91,6 +91,13 @@ struct Seen {
     together: Option<Vec<u64>>,
 }
 
+impl Seen {
+    /// Whether every question is answered.
+    fn all(&self) -> bool {
+        self.together.is_some() && self.first_false.iter().all(Option::is_some)
+    }
+}
+
 /// Tries the values of an instance until every question is answered. False if some fact can't be evaluated.
 fn try_instance(
     set: &RuleSet,
@@ -100,11 +107,14 @@ fn try_instance(
     seen: &mut Seen,
     failed: &mut Option<(usize, Vec<u64>)>,
 ) -> bool {
+    if seen.all() {
+        return true;
+    }
     let lists: Vec<Vec<u64>> =
         vars.iter().map(|v| values(sizes[rule.vars[*v].class], all, vars.len())).collect();
     let mut at = vec![0usize; vars.len()];
     loop {
-        if seen.together.is_some() && seen.first_false.iter().all(Option::is_some) {
+        if seen.all() {
             return true;
         }
         let point: Vec<u64> = at.iter().zip(&lists).map(|(i, list)| list[*i]).collect();

@@ -4,7 +4,59 @@ use super::ast::{self, Clause};
 use super::codes;
 use super::model::*;
 use super::resolve::{Binding, Resolver, VarDraft};
+use super::syntax::{CLAUSES, before, is_word};
 use crate::diagnostics::{Diagnostic, Span, nearest};
+
+/// Says that a rule may have one clause more, and what; it is put where it belongs.
+pub(super) fn with_clause(
+    d: Diagnostic,
+    set: &RuleSet,
+    rule: &Rule,
+    clause: &str,
+    help: &str,
+) -> Diagnostic {
+    let text = &*set.files[rule.file].1;
+    let word = clause.split(' ').next().unwrap_or("");
+    let place = |w: &str| CLAUSES.iter().position(|c| *c == w);
+    let (mut at, end) = (rule.span.start as usize, rule.span.end as usize);
+    let mut depth = 0;
+    while at < end {
+        let rest = &text[at..end];
+        let first = rest.chars().next().unwrap_or(' ');
+        let length = match first {
+            '"' => rest[1..].find('"').map_or(rest.len(), |n| n + 2),
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            c if is_word(c) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+            c => c.len_utf8(),
+        };
+        match first {
+            '(' | '{' | '[' => depth += 1,
+            ')' | '}' | ']' => depth -= 1,
+            ';' if depth == 0 => break,
+            _ if depth == 0 && place(&rest[..length]) > place(word) => break,
+            _ => {}
+        }
+        at += length;
+    }
+    let at = before(text, at);
+    d.replace(Span::new(at, at), format!(" {clause}"), format!("{help} `{clause}`"))
+}
+
+/// Says that a fact may be left out: with its comma, or with `where` if it is the only one.
+pub(super) fn without_fact(d: Diagnostic, set: &RuleSet, rule: &Rule, fact: Span) -> Diagnostic {
+    let text = &*set.files[rule.file].1;
+    let (head, tail) = (text[..fact.start as usize].trim_end(), &text[fact.end as usize..]);
+    let span = match (head.strip_suffix("where"), head.strip_suffix(',')) {
+        (Some(_), _) if tail.trim_start().starts_with(',') => {
+            let behind = tail.trim_start()[1..].trim_start();
+            Span::new(fact.start as usize, text.len() - behind.len())
+        }
+        (Some(head), _) => Span::new(head.trim_end().len(), fact.end as usize),
+        (_, Some(head)) => Span::new(head.len(), fact.end as usize),
+        _ => return d.help("leave it out"),
+    };
+    d.replace(span, "", "leave it out")
+}
 
 impl Resolver<'_> {
     /// What the expression language doesn't know may be a variable of the pattern.

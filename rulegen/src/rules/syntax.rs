@@ -92,7 +92,7 @@ fn ends_statement(word: &str) -> bool {
 }
 
 /// The end of the last token in front of a place.
-fn before(text: &str, at: usize) -> usize {
+pub(super) fn before(text: &str, at: usize) -> usize {
     let mut end = text[..at].trim_end().len();
     loop {
         let line = text[..end].rfind('\n').map_or(0, |n| n + 1);
@@ -103,7 +103,7 @@ fn before(text: &str, at: usize) -> usize {
     }
 }
 
-fn is_word(c: char) -> bool {
+pub(super) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 

@@ -2,14 +2,15 @@
 //!
 //! Rules are rewrites of terms; a group terminates if some well-founded order makes every replacement smaller than what
 //! it replaces, wherever in a term that is. The order is found here, for each group and each choice of target options:
-//! terms are compared by [`weight`](weight) first, and at equal weight by a recursive [`path`](path) order. So a rule
+//! terms are compared by `weight` first, and at equal weight by a recursive `path` order. So a rule
 //! is fine if it always takes weight away, or if it never adds weight and its pattern is above its replacement in the
 //! path order; a rule that does neither is told, with those that stand against it.
 //!
 //! Facts and profit tests are ignored: what terminates without them does with them. So is legality: a target that lacks
 //! operations has fewer rules. What the driver does by itself (folding, looking through moves, ordering operands)
-//! never makes a term greater; see [`term`].
+//! never makes a term greater; see `term`.
 
+mod circle;
 mod path;
 mod term;
 mod weight;
@@ -26,6 +27,9 @@ const REPAIRS: usize = 12;
 
 /// Nodes of a term beyond which it isn't looked at.
 pub const LARGEST: u64 = 1000;
+
+/// What takes a rule out of the order.
+const CANONICAL: &str = "canonical \"what stops it\"";
 
 /// Whether the terms of a rule are small enough to be written out.
 pub fn is_small(rule: &Rule) -> bool {
@@ -57,6 +61,7 @@ pub fn check(set: &RuleSet, diags: &mut Vec<Diagnostic>) -> Report {
     let mut report = Report::default();
     let mut unproved = vec![false; set.rules.len()];
     let mut done: Vec<Vec<usize>> = Vec::new();
+    let mut attempts = circle::ATTEMPTS;
     let large: Vec<usize> = (0..set.rules.len())
         .filter(|i| set.rules[*i].canonical.is_none() && !is_small(&set.rules[*i]))
         .collect();
@@ -68,31 +73,33 @@ pub fn check(set: &RuleSet, diags: &mut Vec<Diagnostic>) -> Report {
             rule.name
         );
         let d = Diagnostic::error(codes::NO_ORDER, &set.files[rule.file].0, rule.span, text);
-        super::check::report(
-            set,
-            rule,
-            d.help("split the rule, or say `canonical \"what stops it\"`"),
-            diags,
-        );
+        let d = super::help::with_clause(d, set, rule, CANONICAL, "split the rule, or say");
+        super::check::report(set, rule, d, diags);
     }
     for group in 0..set.groups.len() {
+        let all: Vec<usize> = (0..set.rules.len())
+            .filter(|i| {
+                let rule = &set.rules[*i];
+                rule.group == group && rule.canonical.is_none() && !large.contains(i)
+            })
+            .collect();
+        // Rules that are never on together may fit into one order all the same.
+        if order(set, &rewrites(set, &all)).is_empty() {
+            continue;
+        }
         for choice in choices(set) {
-            let rules: Vec<usize> = (0..set.rules.len())
-                .filter(|i| {
-                    let rule = &set.rules[*i];
-                    rule.group == group
-                        && rule.canonical.is_none()
-                        && !large.contains(i)
-                        && rule.when.as_ref().is_none_or(|c| possible(set, c, choice))
-                })
-                .collect();
+            let on = |i: &usize| match &set.rules[*i].when {
+                Some(cond) => possible(set, cond, choice),
+                None => true,
+            };
+            let rules: Vec<usize> = all.iter().copied().filter(on).collect();
             if rules.is_empty() || done.contains(&rules) {
                 continue;
             }
             let rewrites = rewrites(set, &rules);
             for failure in order(set, &rewrites) {
                 unproved[rewrites[failure.rewrite].rule] = true;
-                tell(set, &rewrites[failure.rewrite], &failure, diags);
+                tell(set, &rewrites, &failure, &mut attempts, diags);
             }
             done.push(rules);
         }
@@ -280,24 +287,66 @@ fn blame(set: &RuleSet, rewrites: &[Rewrite], i: usize, precedence: &Precedence)
     Failure { rewrite: i, against, why }
 }
 
-/// Reports a rule that is in no order, once for all its instances.
-fn tell(set: &RuleSet, rewrite: &Rewrite, failure: &Failure, diags: &mut Vec<Diagnostic>) {
-    let rule = &set.rules[rewrite.rule];
+/// Reports a rule that is in no order, once for all its instances: with a term that goes round, if there is one.
+fn tell(
+    set: &RuleSet,
+    rewrites: &[Rewrite],
+    failure: &Failure,
+    attempts: &mut u32,
+    diags: &mut Vec<Diagnostic>,
+) {
+    let index = rewrites[failure.rewrite].rule;
+    let rule = &set.rules[index];
     let file = &set.files[rule.file].0;
-    if diags.iter().any(|d| d.code == codes::SELF && d.file == *file && rule.span.holds(d.span)) {
+    let told = |d: &Diagnostic| {
+        let whole = d.code == codes::SELF || d.code == codes::NO_ORDER;
+        whole && d.file == *file && rule.span.holds(d.span)
+    };
+    if diags.iter().any(told) {
         return;
     }
-    let text = format!("no order makes `{}` come to an end: {}", rule.name, failure.why);
+    let mut near = vec![index];
+    near.extend(failure.against.iter().filter(|r| **r != index));
+    let mut all: Vec<usize> = rewrites.iter().map(|r| r.rule).collect();
+    all.dedup();
+    let circle = circle::find(set, &near, &near, attempts)
+        .or_else(|| circle::find(set, &near, &all, attempts));
     let span = rule.nodes[rule.pattern].span.to(rule.nodes[rule.alts[0].term].span);
+    let mut others: Vec<(usize, String)> = Vec::new();
+    let text = match &circle {
+        Some(steps) => {
+            let mut text = format!("`{}` goes round: {}", rule.name, steps[0].before);
+            for step in steps {
+                text += &format!(" => {}", step.after);
+                if step.rule != index && !others.iter().any(|o| o.0 == step.rule) {
+                    let name = &set.rules[step.rule].name;
+                    let text = format!("by `{name}`: {} => {}", step.before, step.after);
+                    others.push((step.rule, text));
+                }
+            }
+            text
+        }
+        None => {
+            let against = near[1..].iter().take(3);
+            others.extend(against.map(|r| {
+                let text = format!("`{}` asks for the opposite", set.rules[*r].name);
+                (*r, text)
+            }));
+            format!("no order makes `{}` come to an end: {}", rule.name, failure.why)
+        }
+    };
     let mut d = Diagnostic::error(codes::NO_ORDER, file, span, text);
-    let others = failure.against.iter().filter(|r| **r != rewrite.rule);
-    for other in others.take(3) {
+    for (other, text) in &others {
         let other = &set.rules[*other];
-        let text = format!("`{}` asks for the opposite", other.name);
         d = d.label_in(&set.files[other.file].0, other.span, text);
     }
-    d = d.help(
-        "turn one of them round, or, if something else stops it, say `canonical \"what stops it\"`",
-    );
+    let what = match (&circle, others.is_empty()) {
+        (Some(_), true) => "the replacement must not lead back to the pattern",
+        (Some(_), false) => "turn one of them round, or let a target option choose between them",
+        (None, true) => "no term was found that goes round",
+        (None, false) => "turn one of them round; no term was found that goes round",
+    };
+    let help = format!("{what}; if something else stops it, say");
+    let d = super::help::with_clause(d, set, rule, CANONICAL, &help);
     super::check::report(set, rule, d, diags);
 }

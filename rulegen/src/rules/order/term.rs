@@ -7,6 +7,7 @@
 //!   stands for would be rewritten at each place, so that what terminates on terms terminates on instructions.
 
 use crate::rules::model::{NodeId, NodeKind, Rule, RuleSet, VarId, VarKind};
+use crate::rules::ops::OpSig;
 
 /// An opcode at a width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,6 +16,15 @@ pub struct Symbol {
     pub op: u32,
     /// Its unsized width, or its result's where no operand is unsized.
     pub bits: u8,
+}
+
+impl Symbol {
+    /// The symbol of a node that is an operation with that signature and index.
+    pub fn of(sig: &OpSig, op: usize, rule: &Rule, node: NodeId, bits: &[u8]) -> Symbol {
+        let open = sig.inputs.iter().position(|ty| ty.bits == 0);
+        let class = rule.nodes[open.map_or(node, |i| rule.nodes[node].operands()[i])].class;
+        Symbol { op: op as u32, bits: bits[class] }
+    }
 }
 
 /// A term.
@@ -46,9 +56,7 @@ impl Term {
                 if sig.moves && terms.len() == 1 {
                     return terms.remove(0);
                 }
-                let open = sig.inputs.iter().position(|ty| ty.bits == 0);
-                let class = rule.nodes[open.map_or(node, |i| args[i])].class;
-                Term::App(Symbol { op: *op as u32, bits: bits[class] }, terms)
+                Term::App(Symbol::of(sig, *op, rule, node, bits), terms)
             }
         }
     }

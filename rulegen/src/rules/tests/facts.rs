@@ -78,7 +78,7 @@ fn what_costs_more_says_why() {
          --> t.rules:2:9
         2 | rule a: ineg(a) => iadd(inot(a), 1);
           |         ------- this is cheaper
-        help: say what it is good for: allow E0377 "what it is good for"
+        help: if it is good for something, say for what: `allow E0377 "what it is good for"`
     "#]]
     .assert_eq(&messages_for(Use::Shipped, "rule a: ineg(a) => iadd(inot(a), 1);"));
     let stated = "rule a: ineg(a) => iadd(inot(a), 1) allow E0377 \"the target has no ineg\";";
