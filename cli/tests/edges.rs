@@ -501,6 +501,25 @@ fn own_rules_are_counted_traced_and_disabled() {
 }
 
 #[test]
+fn own_rules_do_not_go_round_with_those_built_in() {
+    let f = Folder::new();
+    f.write("a.wgsl", SMALL);
+    f.write("own.rules", "rules 1\n\n// Backwards.\nrule out: isub(a, b) => iadd(a, ineg(b));\n");
+    let run = |more: &[&str]| {
+        let args = ["opt", "a.wgsl", "-o", "a.nir", "--rules", "own.rules"];
+        f.run(&[&args, more].concat())
+    };
+    let told = run(&[])
+        .ends(1)
+        .says("error[E0370]: `out` goes round: isub(a, b) => iadd(a, ineg(b)) => isub(a, b)");
+    told.says("--> own.rules:4:11").says("--> rules/negation.rules:").says("--disable-rule");
+    run(&["--disable-rule", "iadd_ineg"]).ends(0);
+    let said = "rules 1\nrule out: isub(a, b) => iadd(a, ineg(b)) canonical \"never on\";\n";
+    f.write("own.rules", said);
+    run(&["--disable-rule", "out"]).ends(0);
+}
+
+#[test]
 fn terms_of_a_file_are_told_by_line() {
     let f = Folder::new();
     f.write("t.txt", "// terms\niadd(a, 0)\n  iadd(a,, 1)\nfadd(a, b); size=7\n");

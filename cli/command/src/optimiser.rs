@@ -52,10 +52,10 @@ impl<'a> Optimiser<'a> {
     /// Reads the options; what is wrong with them has been told.
     pub fn of(args: &'a Optimising, tree: &'a Tree, reporter: &mut Reporter) -> Result<Self, Exit> {
         let pipeline = Pipeline::parse(&args.passes).map_err(|e| reporter.usage(&e.to_string()))?;
-        let own = args.rules.as_deref().map(|path| OwnRules::of(path, tree)).transpose();
+        let disabled = &*args.disabled;
+        let own = args.rules.as_deref().map(|path| OwnRules::of(path, tree, disabled)).transpose();
         let own = own.map_err(|trouble| reporter.diagnose_all(&trouble))?;
         reporter.warn(own.as_ref().map_or(&Trouble::new(), |own| &own.warnings));
-        let disabled = &args.disabled;
         let optimiser = Optimiser { pipeline, target: args.target, disabled, tree, own };
         let known = |name: &String| {
             optimiser.rules().rules.iter().any(|r| [r.base, r.name].contains(&&**name))

@@ -24,9 +24,9 @@ pub struct OwnRules {
 }
 
 impl OwnRules {
-    /// Reads a file.
-    pub fn of(path: &Path, tree: &Tree) -> Result<Self, Trouble> {
-        let set = Rulebook::of(tree)?.of_file(path)?;
+    /// Reads a file. Its rules must come to an end together with those of the tree that aren't disabled.
+    pub fn of(path: &Path, tree: &Tree, disabled: &[String]) -> Result<Self, Trouble> {
+        let set = Rulebook::of(tree)?.of_file_beside(path, disabled)?;
         let built_in = tree.rules;
         let own = |rule: &Rule| RuleInfo {
             name: keep(&rule.name),

@@ -2,7 +2,8 @@
 
 use crate::Tree;
 use crate::report::{Diagnostic, Kind, Trouble};
-use deburr_rulegen::rules::{self, RuleSet, Texts};
+use deburr_rulegen::diagnostics::Diagnostic as RuleDiagnostic;
+use deburr_rulegen::rules::{self, Rule, RuleSet, Texts};
 use deburr_rulegen::tables::Tables;
 use std::path::Path;
 
@@ -40,6 +41,25 @@ impl Rulebook {
 
     /// The rules of a text file.
     pub fn of_file(&self, path: &Path) -> Result<RuleSet, Trouble> {
+        self.read(path, |name, text| self.book.rules_of(name, text))
+    }
+
+    /// The rules of a text file that are to run together with those of the tree, but for some of these.
+    pub fn of_file_beside(&self, path: &Path, disabled: &[String]) -> Result<RuleSet, Trouble> {
+        let on = |rule: &Rule| !disabled.iter().any(|d| *d == rule.name || *d == rule.base);
+        self.read(path, |name, text| {
+            self.book.rules_beside(name, text, on).map_err(|mut list| {
+                list.iter_mut().for_each(|d| may_be_disabled(d, name));
+                list
+            })
+        })
+    }
+
+    fn read(
+        &self,
+        path: &Path,
+        compile: impl FnOnce(&str, &str) -> Result<RuleSet, Vec<RuleDiagnostic>>,
+    ) -> Result<RuleSet, Trouble> {
         let bytes = crate::input::read_bytes(path)?;
         let path = &*path.to_string_lossy();
         let text = String::from_utf8(bytes).map_err(|_| {
@@ -49,13 +69,18 @@ impl Rulebook {
             true => Some(&*text),
             false => self.texts.rule_file(name),
         };
-        self.book.rules_of(path, &text).map_err(|list| trouble(&list, source))
+        compile(path, &text).map_err(|list| trouble(&list, source))
     }
 }
 
-fn trouble<'a>(
-    list: &[deburr_rulegen::diagnostics::Diagnostic],
-    source: impl Fn(&str) -> Option<&'a str>,
-) -> Trouble {
+/// A rule of the tree that a file's rule goes round with may be left out.
+fn may_be_disabled(d: &mut RuleDiagnostic, own: &str) {
+    let elsewhere = d.labels.iter().any(|label| &*label.file != own);
+    if let Some(help) = d.help.as_mut().filter(|_| elsewhere && d.code == rules::codes::NO_ORDER) {
+        help.insert_str(0, "leave the built-in one out by `--disable-rule`, ");
+    }
+}
+
+fn trouble<'a>(list: &[RuleDiagnostic], source: impl Fn(&str) -> Option<&'a str>) -> Trouble {
     list.iter().map(|d| Diagnostic::of_rules(d, &source)).collect()
 }

@@ -1,7 +1,7 @@
 //! Rules and tables as texts that a program carries, read again at run time: for commands that show, check or
 //! interpret them.
 
-use super::{Library, Ops, RuleSet, compile, compile_bare};
+use super::{Library, Ops, Rule, RuleSet, compile, compile_bare, compile_beside};
 use crate::diagnostics::Diagnostic;
 use crate::tables::{TableFile, Tables};
 use std::sync::Arc;
@@ -81,6 +81,19 @@ impl Book {
     /// What is wrong in it.
     pub fn rules_of(&self, name: &str, text: &str) -> Result<RuleSet, Vec<Diagnostic>> {
         compile(&self.library, &[(name.into(), text.into())])
+    }
+
+    /// The rules of one more file that is to run together with those of the tree for which `on` holds.
+    ///
+    /// # Errors
+    /// What is wrong in it.
+    pub fn rules_beside(
+        &self,
+        name: &str,
+        text: &str,
+        on: impl Fn(&Rule) -> bool,
+    ) -> Result<RuleSet, Vec<Diagnostic>> {
+        compile_beside(&self.library, &self.files, on, (name.into(), text.into()))
     }
 
     /// One rule, as `L => R where …`; diagnostics call its file `RULE`.

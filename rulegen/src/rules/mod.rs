@@ -110,37 +110,35 @@ pub fn compile(library: &Library, sources: &Sources) -> Result<RuleSet, Vec<Diag
     compile_for(Use::Tried, library, sources)
 }
 
+/// Compiles a file whose rules are to run together with those of the tree, which are known to be right; `on` says which of
+/// these do. The file's rules are checked as by [`compile`], and must come to an end together with the others.
+pub fn compile_beside(
+    library: &Library,
+    tree: &Sources,
+    on: impl Fn(&Rule) -> bool,
+    own: (Arc<str>, Arc<str>),
+) -> Result<RuleSet, Vec<Diagnostic>> {
+    let set = compile(library, std::slice::from_ref(&own))?;
+    let mut diags = Vec::new();
+    let mut rules = resolve_all(library, tree, &mut diags);
+    // Behind the others, so that these have their order already where one of the file doesn't fit in.
+    rules.extend(set.rules.iter().map(|rule| Rule { file: tree.len(), ..rule.clone() }));
+    rules.retain(on);
+    let files = tree.iter().cloned().chain([own]).collect();
+    order::check(&RuleSet { files, rules, ..set.clone() }, &mut diags);
+    match diags.is_empty() {
+        true => Ok(set),
+        false => Err(diags),
+    }
+}
+
 fn compile_for(
     purpose: Use,
     library: &Library,
     sources: &Sources,
 ) -> Result<RuleSet, Vec<Diagnostic>> {
     let mut diags = Vec::new();
-    let mut rules: Vec<Rule> = Vec::new();
-    let mut names: Vec<(String, usize, Arc<str>, crate::diagnostics::Span)> = Vec::new();
-    for (file_index, (file, text)) in sources.iter().enumerate() {
-        let tree = match parse::parse_rules(file, text) {
-            Ok(tree) => tree,
-            Err(d) => {
-                diags.push(d);
-                continue;
-            }
-        };
-        for stamped in expand::expand(&tree, &mut diags) {
-            check_name(file, &stamped, &mut names, &mut diags);
-            let line = line_column(text, stamped.rule.span.start as usize).0 as u32;
-            let instance = match stamped.bindings.is_empty() {
-                true => String::new(),
-                false => {
-                    let list: Vec<String> =
-                        stamped.bindings.iter().map(|(n, v)| format!("{n}={v}")).collect();
-                    format!("{}[{}]", stamped.rule.name.text, list.join(","))
-                }
-            };
-            let resolver = resolve::Resolver::new(library, file, text, instance, &mut diags);
-            rules.extend(resolver.rule(&stamped, file_index, line));
-        }
-    }
+    let rules = resolve_all(library, sources, &mut diags);
     let set = RuleSet {
         ops: library.ops.clone(),
         groups: library.groups.clone(),
@@ -158,6 +156,36 @@ fn compile_for(
         true => Err(diags),
         false => Ok(set),
     }
+}
+
+/// The rules of some files, each by itself.
+fn resolve_all(library: &Library, sources: &Sources, diags: &mut Vec<Diagnostic>) -> Vec<Rule> {
+    let mut rules: Vec<Rule> = Vec::new();
+    let mut names: Vec<(String, usize, Arc<str>, crate::diagnostics::Span)> = Vec::new();
+    for (file_index, (file, text)) in sources.iter().enumerate() {
+        let tree = match parse::parse_rules(file, text) {
+            Ok(tree) => tree,
+            Err(d) => {
+                diags.push(d);
+                continue;
+            }
+        };
+        for stamped in expand::expand(&tree, diags) {
+            check_name(file, &stamped, &mut names, diags);
+            let line = line_column(text, stamped.rule.span.start as usize).0 as u32;
+            let instance = match stamped.bindings.is_empty() {
+                true => String::new(),
+                false => {
+                    let list: Vec<String> =
+                        stamped.bindings.iter().map(|(n, v)| format!("{n}={v}")).collect();
+                    format!("{}[{}]", stamped.rule.name.text, list.join(","))
+                }
+            };
+            let resolver = resolve::Resolver::new(library, file, text, instance, diags);
+            rules.extend(resolver.rule(&stamped, file_index, line));
+        }
+    }
+    rules
 }
 
 /// Compiles one rule given as `L => R where …`. It may go round: nothing applies it.
