@@ -10,6 +10,7 @@ use deburr_fuzz::Rng;
 use deburr_rulegen::diagnostics::Diagnostic;
 use deburr_rulegen::rules::{Book, RuleSet, Texts, emit};
 use deburr_ruleset::{INTRINSICS, OPCODES, SOURCES};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -213,6 +214,40 @@ fn mutate(text: &str, token: usize, how: usize) -> String {
     }
 }
 
+/// A module without the functions that an earlier one has word by word, which it takes from there: nearly all that is
+/// generated is the same for all. What a function may call are the functions of facts, and these must look alike.
+fn shared(number: usize, module: &str, seen: &mut HashMap<(String, String), usize>) -> String {
+    let facts: Vec<&str> = module.lines().filter(|l| l.starts_with("fn fact_")).collect();
+    let facts = facts.join("\n");
+    let (mut out, mut lines) = (String::new(), module.split_inclusive('\n'));
+    while let Some(line) = lines.next() {
+        let signature = line.strip_prefix("fn ").or(line.strip_prefix("static TRANSFERS"));
+        let Some(rest) = signature else {
+            out.push_str(line);
+            continue;
+        };
+        let mut item = line.to_string();
+        for line in lines.by_ref() {
+            item.push_str(line);
+            if matches!(line.trim_end(), "}" | "];") && !line.starts_with(' ') {
+                break;
+            }
+        }
+        let name = match line.starts_with("fn ") {
+            true => rest.split('(').next().unwrap_or(rest),
+            false => "TRANSFERS",
+        };
+        match seen.get(&(facts.clone(), item.clone())) {
+            Some(first) => out.push_str(&format!("use super::m{first}::{name};\n")),
+            None => {
+                out.push_str(&format!("pub(super) {item}"));
+                seen.insert((facts.clone(), item), number);
+            }
+        }
+    }
+    out
+}
+
 /// Type-checks generated code as one crate.
 fn type_check(list: &[String]) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -221,8 +256,9 @@ fn type_check(list: &[String]) -> Result<(), String> {
     let mut code = String::from(
         "#![allow(warnings, clippy::all, reason = \"generated\")]\n//! Code of mutated rules.\n",
     );
+    let mut seen = HashMap::new();
     for (n, module) in list.iter().enumerate() {
-        let _ = writeln!(code, "mod m{n} {{\n{module}\n}}");
+        let _ = writeln!(code, "mod m{n} {{\n{}\n}}", shared(n, module, &mut seen));
     }
     let manifest = format!(
         "[package]\nname = \"mutants\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
