@@ -8,7 +8,7 @@
 use crate::rewriter::Rewriter;
 use crate::ruleset::RuleSet;
 use crate::target::Target;
-use deburr_ir_core::{Def, Function, Instr, InstrKind};
+use deburr_ir_core::{Def, Flags, Function, Instr, InstrKind};
 use std::collections::VecDeque;
 use std::fmt;
 
@@ -18,6 +18,8 @@ use std::fmt;
 pub struct Options {
     /// Rules that don't fire: names with or without the bindings of templates.
     pub disabled: Vec<String>,
+    /// Licences that no rule may use, whatever the operations carry.
+    pub withheld: Flags,
     /// Most rewrites; by default enough for every terminating set of rules.
     pub fuel: Option<u64>,
     /// Rewrites after which rules no longer fire; folding goes on. For finding the rewrite that breaks something.
@@ -212,6 +214,12 @@ pub fn run_with(
         }
         if !any {
             return Err(Error::UnknownRule(name.clone()));
+        }
+    }
+    if !options.withheld.is_empty() {
+        disabled.resize(rules.rules.len(), false);
+        for (rule, off) in rules.rules.iter().zip(&mut disabled) {
+            *off |= rule.licences.intersects(options.withheld);
         }
     }
     if !f.has_body() {

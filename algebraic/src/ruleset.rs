@@ -2,7 +2,7 @@
 
 use crate::facts::abs::{Abs, Env};
 use crate::rewriter::Rewriter;
-use deburr_ir_core::{AluOp, Instr};
+use deburr_ir_core::{AluOp, Flags, Instr};
 
 /// Tries the rules of one root opcode on an instruction; true if one fired.
 pub type MatchFn = fn(&mut Rewriter<'_>, Instr) -> bool;
@@ -51,6 +51,8 @@ pub struct RuleInfo {
     pub group: u16,
     /// Number of instances.
     pub instances: u16,
+    /// Licences that every matched float operation must carry.
+    pub licences: Flags,
     /// Documentation.
     pub doc: &'static str,
 }

@@ -215,6 +215,11 @@ impl<'m> Machine<'m> {
                 offset: 0,
             };
         }
+        self.global(var)
+    }
+
+    /// A pointer to a variable of the module.
+    fn global(&self, var: Var) -> Pointer {
         let mode = self.module.vars[var.slot()].mode;
         let space = if dispatch_wide(mode) {
             Space::Dispatch
@@ -381,7 +386,11 @@ impl<'m> Machine<'m> {
                     }
                     continue;
                 }
-                Constant::Undef | Constant::Address(_) => continue,
+                Constant::Address(var) => {
+                    object.store(offset as u32, 8, self.global(*var).to_bits(), false, false);
+                    continue;
+                }
+                Constant::Undef => continue,
             };
             let size = scalar_bytes(self.module, ty);
             for (n, &value) in bits.iter().enumerate() {

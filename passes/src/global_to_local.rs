@@ -8,9 +8,9 @@
 //! decl_var private float32 &x        (a local of `main`)
 //! ```
 
+use crate::mem::collect_addresses;
 use deburr_ir_core::{
-    Constant, DerefKind, Func, Function, Instr, InstrKind, InstrView, Intrinsic, Modes, Module,
-    User, Var,
+    DerefKind, Func, Function, Instr, InstrKind, InstrView, Intrinsic, Modes, Module, User, Var,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -40,7 +40,9 @@ pub fn global_to_local(m: &mut Module) -> bool {
         }
     }
     // An address in an initialiser is a use that no instruction shows.
-    m.vars.iter().filter_map(|v| v.init.as_ref()).for_each(|c| collect_addresses(c, &mut pinned));
+    let locals = m.functions.iter().flat_map(|f| &f.locals);
+    let inits = m.vars.iter().chain(locals).filter_map(|v| v.init.as_ref());
+    inits.for_each(|c| collect_addresses(c, &mut pinned));
     let mut moved: Vec<(Var, Func)> = users
         .into_iter()
         .filter(|(var, funcs)| {
@@ -105,19 +107,6 @@ pub(crate) fn called_functions(m: &Module) -> FxHashSet<Func> {
         }));
     }
     called
-}
-
-fn collect_addresses(constant: &Constant, out: &mut FxHashSet<Var>) {
-    let mut work = vec![constant];
-    while let Some(constant) = work.pop() {
-        match constant {
-            Constant::Address(var) => {
-                out.insert(*var);
-            }
-            Constant::Composite(parts) => work.extend(parts),
-            Constant::Bits(_) | Constant::Null | Constant::Undef | Constant::Spec(_) => {}
-        }
-    }
 }
 
 /// Lets derefs of variables that became locals, and what is derived from them, name the locals.

@@ -2,8 +2,9 @@
 
 use deburr_ir_core::{
     ArrayLen, Builder, Constant, Def, DerefKind, Function, Index, Instr, Intrinsic, Modes, Shape,
-    Type, TypeData, TypeTable, index,
+    Type, TypeData, TypeTable, Var, index,
 };
+use rustc_hash::FxHashSet;
 
 /// Memory that nothing writes while the shader runs.
 const CONSTANT: Modes = Modes::IN
@@ -25,7 +26,9 @@ pub(crate) fn store(b: &mut Builder<'_>, pointer: Def, value: Def, access: u32) 
 
 /// Whether the access may be merged, moved or removed by no pass.
 pub(crate) fn is_volatile(f: &Function, instr: Instr) -> bool {
-    f.index(instr, Index::ACCESS).is_some_and(|a| a & index::access::VOLATILE != 0)
+    [Index::ACCESS, Index::SRC_ACCESS, Index::DST_ACCESS]
+        .iter()
+        .any(|i| f.index(instr, *i).is_some_and(|a| a & index::access::VOLATILE != 0))
 }
 
 /// Whether the instruction loads, through a deref, memory that does not change while the shader runs.
@@ -33,6 +36,20 @@ pub(crate) fn is_load_of_constant_memory(f: &Function, instr: Instr) -> bool {
     f.intrinsic(instr) == Some(Intrinsic::LOAD_DEREF)
         && !is_volatile(f, instr)
         && f.deref(f.src(instr, 0).instr()).is_some_and(|d| d.modes.must_be(CONSTANT))
+}
+
+/// Adds the variables whose addresses an initial value holds.
+pub(crate) fn collect_addresses(constant: &Constant, out: &mut FxHashSet<Var>) {
+    let mut work = vec![constant];
+    while let Some(constant) = work.pop() {
+        match constant {
+            Constant::Address(var) => {
+                out.insert(*var);
+            }
+            Constant::Composite(parts) => work.extend(parts),
+            Constant::Bits(_) | Constant::Null | Constant::Undef | Constant::Spec(_) => {}
+        }
+    }
 }
 
 /// Leaves up to which an aggregate is taken apart.

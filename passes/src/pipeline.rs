@@ -3,7 +3,7 @@
 use crate::inline::Growth;
 use crate::table::{Pass, Run, pass};
 use deburr_algebraic::{RuleSet, Target, TraceEntry};
-use deburr_ir_core::{Module, ValidationError, validate};
+use deburr_ir_core::{Decoration, Flags, Module, TypeData, ValidationError, validate};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -232,11 +232,27 @@ impl Pipeline {
     ) -> Result<Report, Error> {
         let (report, growth, count) = (Report::default(), Growth::default(), count(module));
         let settled = Vec::new();
+        let mut options = options.clone();
+        if has_invariant(module) {
+            options.rules.withheld |= Flags::LICENCES.difference(Flags::NSZ);
+        }
+        let options = &options;
         let mut runner =
             Runner { module, rules, target, options, observer, report, growth, count, settled };
         runner.steps(&self.steps)?;
         Ok(runner.report)
     }
+}
+
+/// Whether an output is to be the same in every shader that computes it by the same expressions (semantics 27). Rules
+/// with licences look at the uses around an expression, so they would give one shader what they don't give another.
+fn has_invariant(m: &Module) -> bool {
+    let is = |list: &[Decoration]| list.iter().any(|d| d.name == "Invariant");
+    let member = |(_, ty): (_, &TypeData)| match ty {
+        TypeData::Struct(s) => s.members.iter().any(|member| is(&member.decorations)),
+        _ => false,
+    };
+    m.vars.iter().any(|var| is(&var.decorations)) || m.types.iter().any(member)
 }
 
 fn top(stack: &mut [Vec<Step>]) -> &mut Vec<Step> {

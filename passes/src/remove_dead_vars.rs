@@ -1,13 +1,14 @@
 //! `remove_dead_vars`: variables that nothing reads go, and the stores to them.
 //!
-//! Locals, private and shared variables whose derefs only lead to stores of the whole program lose the stores; those
-//! without any deref left are emptied from the lists. Interface variables, buffers and handles stay: the API sees
+//! Locals, private and shared variables whose derefs only lead to stores of the whole program lose the stores, unless an
+//! initial value holds their address or an access is volatile; those without any deref left are emptied from the lists. Interface variables, buffers and handles stay: the API sees
 //! them, and so do shared blocks, which may lie over each other. Any form. Keeps the control flow. O(instructions).
 //!
 //! ```text
 //! @store_deref &x, %0        // x is never read: gone
 //! ```
 
+use crate::mem;
 use deburr_ir_core::{Def, DerefKind, Function, Instr, Intrinsic, Modes, Module, User, Var};
 use rustc_hash::FxHashSet;
 
@@ -18,6 +19,10 @@ const REMOVABLE: Modes = Modes::FUNCTION.union(Modes::PRIVATE).union(Modes::SHAR
 pub fn remove_dead_vars(m: &mut Module) -> bool {
     let mut read: FxHashSet<Var> = FxHashSet::default();
     let mut local_read: Vec<FxHashSet<Var>> = Vec::new();
+    let locals = m.functions.iter().flat_map(|f| &f.locals);
+    for init in m.vars.iter().chain(locals).filter_map(|v| v.init.as_ref()) {
+        mem::collect_addresses(init, &mut read);
+    }
     for f in &m.functions {
         let mut locals = FxHashSet::default();
         for_each_root(f, |root, var| {
@@ -85,10 +90,11 @@ fn is_read(f: &Function, root: Instr) -> bool {
     false
 }
 
-/// Whether the instruction only writes through its first source.
+/// Whether the instruction only writes through its first source, and nothing but what it writes is seen of it.
 fn is_store(f: &Function, instr: Instr) -> bool {
     let op = f.intrinsic(instr);
-    op == Some(Intrinsic::STORE_DEREF) || op == Some(Intrinsic::COPY_DEREF)
+    (op == Some(Intrinsic::STORE_DEREF) || op == Some(Intrinsic::COPY_DEREF))
+        && !mem::is_volatile(f, instr)
 }
 
 fn remove_stores(f: &mut Function, root: Instr) -> bool {

@@ -6,7 +6,7 @@ use crate::report::{Diagnostic, Trouble};
 use crate::rulebook::Rulebook;
 use deburr_algebraic::interp::matcher::Interpreter;
 use deburr_algebraic::{Options, Rewriter, RuleInfo, RuleSet, Target, run_with};
-use deburr_ir_core::Module;
+use deburr_ir_core::{Flags, Module};
 use deburr_passes::Report;
 use deburr_rulegen::rules::{self, model::Rule};
 use std::path::Path;
@@ -35,6 +35,7 @@ impl OwnRules {
             line: rule.line,
             group: rule.group as u16,
             instances: rule.instances.len() as u16,
+            licences: Flags::from_bits_truncate(rule.licences),
             doc: keep(&rule.doc),
         };
         let first = built_in.rules.iter().map(|rule| RuleInfo { ..*rule });

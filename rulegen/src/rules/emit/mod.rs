@@ -190,13 +190,14 @@ fn tables(
     for rule in &set.rules {
         let _ = writeln!(
             out,
-            "        RuleInfo {{ name: {:?}, base: {:?}, file: {:?}, line: {}, group: {}, instances: {}, doc: {:?} }},",
+            "        RuleInfo {{ name: {:?}, base: {:?}, file: {:?}, line: {}, group: {}, instances: {}, licences: Flags::from_bits_truncate({}), doc: {:?} }},",
             rule.name,
             rule.base,
             set.files[rule.file].0,
             rule.line,
             rule.group,
             rule.instances.len(),
+            rule.licences,
             rule.doc
         );
     }
