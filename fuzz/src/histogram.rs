@@ -1,5 +1,6 @@
 //! What random programs were made of, counted, and what they should have been made of but weren't.
 
+use crate::licensed::LICENSED_OPS;
 use deburr_ir_core::{
     ALU_INFO, AluOp, DerefKind, Flags, Function, InstrKind, InstrView, Intrinsic, JumpKind, Modes,
     Module, NodeKind, User,
@@ -97,6 +98,7 @@ pub struct Histogram {
     exits: BTreeMap<&'static str, u64>,
     constants_only: u64,
     promises: u64,
+    licences: BTreeMap<&'static str, u64>,
     calls: u64,
 }
 
@@ -124,6 +126,9 @@ impl Histogram {
                         self.constants_only +=
                             u64::from(srcs.iter().all(|s| constant(s.def().instr())));
                         self.promises += u64::from(f.flags(instr).intersects(Flags::PROMISES));
+                        for (name, _) in (f.flags(instr) & Flags::LICENCES).iter_names() {
+                            *self.licences.entry(name).or_default() += 1;
+                        }
                         for n in 0..srcs.len() {
                             let comps = f.src_comps(instr, n);
                             let swizzle = f.swizzle(instr, n);
@@ -347,22 +352,66 @@ impl Histogram {
         missing
     }
 
+    /// What programs of [`licensed_program`](crate::licensed_program) should have had but never did.
+    pub fn missing_with_licences(&self) -> Vec<String> {
+        let mut missing = Vec::new();
+        let mut need = |what: String, there: bool| {
+            if !there {
+                missing.push(format!("with licences: {what}"));
+            }
+        };
+        for op in LICENSED_OPS {
+            need(format!("{op:?}"), self.ops.contains_key(&(op.0, 32)));
+        }
+        for comps in [1, 2, 3, 4] {
+            need(format!("values of {comps} components"), self.comps.contains_key(&comps));
+        }
+        for kind in ["identity", "splat", "reverse", "other"] {
+            need(format!("swizzle: {kind}"), self.swizzles.contains_key(kind));
+        }
+        for jump in ["break", "continue"] {
+            need(jump.into(), self.jumps.contains_key(jump));
+        }
+        for kind in ["if", "loop"] {
+            need(kind.into(), self.nodes.contains_key(kind));
+        }
+        for (name, _) in (Flags::LICENCES - Flags::RELAXED).iter_names() {
+            need(format!("licence {name}"), self.licences.contains_key(name));
+        }
+        missing
+    }
+
     /// The counts as lines.
     pub fn lines(&self) -> Vec<String> {
+        let list = |items: Vec<String>| items.join(" ");
+        let mut lines = self.summary();
+        let mut by_op: BTreeMap<u16, Vec<(u8, u64)>> = BTreeMap::new();
+        for (&(op, width), &n) in &self.ops {
+            by_op.entry(op).or_default().push((width, n));
+        }
+        let intrinsic = |(&op, n): (&u16, &u64)| format!("{:?}:{n}", Intrinsic(op));
+        lines.push(format!("intrinsics {}", list(self.intrinsics.iter().map(intrinsic).collect())));
+        for chunk in by_op.iter().collect::<Vec<_>>().chunks(12) {
+            let item = |(op, sizes): &(&u16, &Vec<(u8, u64)>)| {
+                let sizes: Vec<String> = sizes.iter().map(|(w, n)| format!("{w}:{n}")).collect();
+                format!("{:?}({})", AluOp(**op), sizes.join(" "))
+            };
+            lines.push(list(chunk.iter().map(item).collect()));
+        }
+        lines
+    }
+    /// The counts as lines, but for those of each opcode and intrinsic.
+    pub fn summary(&self) -> Vec<String> {
         let (size, forks) = self.medians();
         let list = |items: Vec<String>| items.join(" ");
         let named = |map: &BTreeMap<&'static str, u64>| {
             list(map.iter().map(|(k, n)| format!("{k}:{n}")).collect())
         };
-        let mut by_op: BTreeMap<u16, Vec<(u8, u64)>> = BTreeMap::new();
-        for (&(op, width), &n) in &self.ops {
-            by_op.entry(op).or_default().push((width, n));
-        }
         let least = self.ops.iter().min_by_key(|(_, n)| **n);
         let least = least.map_or(String::new(), |(&(op, width), n)| {
             format!("{:?} at {width} bits: {n}", AluOp(op))
         });
-        let mut lines = vec![
+        vec![
             format!(
                 "{} programs, median of {size} instructions, {forks} ifs and loops",
                 self.programs
@@ -378,6 +427,7 @@ impl Histogram {
             format!("derefs {}", named(&self.derefs)),
             format!("returns {}", named(&self.returns)),
             format!("exits {}", named(&self.exits)),
+            format!("licences {}", named(&self.licences)),
             format!(
                 "nesting {}",
                 list(self.nesting.iter().map(|(k, n)| format!("{k}:{n}")).collect())
@@ -386,16 +436,6 @@ impl Histogram {
                 "on constants alone {}, with promises {}, calls {}",
                 self.constants_only, self.promises, self.calls
             ),
-        ];
-        let intrinsic = |(&op, n): (&u16, &u64)| format!("{:?}:{n}", Intrinsic(op));
-        lines.push(format!("intrinsics {}", list(self.intrinsics.iter().map(intrinsic).collect())));
-        for chunk in by_op.iter().collect::<Vec<_>>().chunks(12) {
-            let item = |(op, sizes): &(&u16, &Vec<(u8, u64)>)| {
-                let sizes: Vec<String> = sizes.iter().map(|(w, n)| format!("{w}:{n}")).collect();
-                format!("{:?}({})", AluOp(**op), sizes.join(" "))
-            };
-            lines.push(list(chunk.iter().map(item).collect()));
-        }
-        lines
+        ]
     }
 }

@@ -5,14 +5,15 @@
 //! way. Reassociation, distribution, fusing and reciprocals give a term of the same real value whose sums are over the
 //! same products, so each evaluation is within `k · steps · size` ulps of the real value (Higham, Accuracy and
 //! Stability, 3.1), for a small k. Divisors and radicands stay well away from zero: they are sums and products of
-//! positive values, whose relative error the same count bounds. Nothing else than floats depends on a float.
+//! positive values, whose relative error the same count bounds. Nothing else than floats depends on a float. What a
+//! loop carries round is bounded round by round: it is a term of the rounds before.
 
 use crate::differ::Tolerance;
 use crate::generate::{INVOCATIONS, OUTPUTS, Types, WORDS, buffer, entry_point, word_pointer};
 use crate::rng::Rng;
 use deburr_ir_core::{
-    AluOp, AluSrc, Builder, Cursor, Def, Flags, FloatEnv, Function, Index, Modes, Module, Shape,
-    Swizzle, Variable,
+    AluOp, AluSrc, Builder, Cursor, Def, Flags, FloatEnv, Function, Index, InstrInit, JumpKind,
+    Modes, Module, Shape, Swizzle, Variable,
 };
 
 /// Roundings a term may have.
@@ -21,6 +22,29 @@ const MOST_STEPS: f64 = 4096.0;
 const RANGE: (f64, f64) = (1e-6, 1e6);
 /// How many times the first-order bound is allowed: second-order terms, and terms that rules make longer.
 const SLACK: f64 = 8.0;
+
+/// Opcodes that the programs use.
+pub(crate) const LICENSED_OPS: &[AluOp] = &[
+    AluOp::FADD,
+    AluOp::FSUB,
+    AluOp::FMUL,
+    AluOp::FFMA,
+    AluOp::FMAD,
+    AluOp::FMIN,
+    AluOp::FMAX,
+    AluOp::FNEG,
+    AluOp::FABS,
+    AluOp::FDIV,
+    AluOp::FRCP,
+    AluOp::FSQRT,
+    AluOp::FDOT3,
+    AluOp::MOV,
+    AluOp::BCSEL,
+    AluOp::U2F32,
+];
+
+/// What is known of a term: its size, its least value and its steps, as in [`Float`].
+type Facts = (f64, f64, f64);
 
 /// A float in scope.
 #[derive(Clone, Copy)]
@@ -66,11 +90,12 @@ pub fn licensed_program(seed: u64, env: FloatEnv) -> (Module, Tolerance) {
     }
     let mut maker = Licensed { rng: &mut rng, b, pool, words };
     for _ in 0..40 + maker.rng.below(60) {
-        match maker.rng.below(12) {
-            0 => maker.select(),
-            1 => maker.branch(),
-            2 => maker.constant(),
-            3 => maker.vector(),
+        match maker.rng.below(24) {
+            0..=1 => maker.select(),
+            2 => maker.branch(),
+            3 => maker.counted_loop(),
+            4..=5 => maker.constant(),
+            6..=7 => maker.vector(),
             _ => maker.operation(),
         }
     }
@@ -123,12 +148,11 @@ impl Licensed<'_> {
         }
     }
 
-    fn put(&mut self, op: AluOp, comps: u8, srcs: &[AluSrc], facts: (f64, f64, f64)) {
-        let (size, least, steps) = facts;
-        let fits = (RANGE.0..=RANGE.1).contains(&size) && steps <= MOST_STEPS;
-        if !fits || least != 0.0 && least < RANGE.0 {
+    fn put(&mut self, op: AluOp, comps: u8, srcs: &[AluSrc], facts: Facts) {
+        if !fits(facts) {
             return;
         }
+        let (size, least, steps) = facts;
         let allowed = op.builtin().map_or(Flags::empty(), |info| info.allowed_flags());
         let flags = self.licences() & allowed;
         let instr = self.b.alu_instr(op, comps, srcs);
@@ -143,7 +167,7 @@ impl Licensed<'_> {
         let sum = (a.size + b.size, a.least + b.least, more(a.steps.max(b.steps)));
         let difference = (sum.0, 0.0, sum.2);
         let product = (a.size * b.size, a.least * b.least, more(a.steps + b.steps));
-        let both = |p: (f64, f64, f64), c: Float| {
+        let both = |p: Facts, c: Float| {
             let positive = p.1 > 0.0 && c.least > 0.0;
             (p.0 + c.size, if positive { p.1 + c.least } else { 0.0 }, more(p.2.max(c.steps)))
         };
@@ -194,7 +218,7 @@ impl Licensed<'_> {
     }
 
     /// A quotient or root is off by the relative error of its positive operand, which its bounds are apart by.
-    fn conditioned(&self, facts: (f64, f64, f64), by: Float) -> (f64, f64, f64) {
+    fn conditioned(&self, facts: Facts, by: Float) -> Facts {
         // The bound is stated over `size`, which takes the operand at its least; the operand's error is relative.
         (facts.0, facts.1, facts.2 * (by.size / by.least).min(MOST_STEPS))
     }
@@ -258,4 +282,189 @@ impl Licensed<'_> {
         let (size, least) = (a.size.max(b.size), a.least.min(b.least));
         self.pool.push(Float { def, comps: 1, size, least, steps: a.steps.max(b.steps) });
     }
+
+    /// A loop of a few rounds that carries a float, with another way out, or round, under a condition on integers.
+    fn counted_loop(&mut self) {
+        let word = Shape::new(1, 32).expect("a word");
+        let (start, source) = self.source(1);
+        let start_facts = start.facts();
+        let trips = 1 + self.rng.below(5) as u32;
+        let init = self.b.alu_instr(AluOp::MOV, 1, &[source]).def();
+        let (zero, one, limit) = (self.b.imm_u32(0), self.b.imm_u32(1), self.b.imm_u32(trips));
+        let parts = self.b.f.insert_loop(self.b.cursor);
+        let before = self.b.f.preds(parts.body)[0];
+        let [counter, carried] = [zero, init].map(|init| {
+            let phi = self.b.f.create(InstrInit::Phi(&[before]), word, &[init]);
+            self.b.f.insert(phi, Cursor::AfterPhis(parts.body));
+            phi
+        });
+        self.b.cursor = Cursor::BlockEnd(parts.body);
+        let done = self.b.uge(counter.def(), limit);
+        let exit = self.b.f.insert_if(self.b.cursor, done);
+        self.b.f.add_jump(exit.then_block, JumpKind::Break, None);
+        self.b.cursor = Cursor::BlockEnd(exit.after);
+        let mut out = vec![(exit.then_block, carried.def())];
+        let mark = self.pool.len();
+        let round = self.b.u2f32(counter.def());
+        let size = f64::from(trips);
+        self.pool.push(Float { def: round, comps: 1, size, least: 0.0, steps: 0.0 });
+        // Each way round is a step from what was carried.
+        let (mut steps, mut last) = (Vec::new(), None);
+        let mut round_ways = Vec::new();
+        if self.rng.below(3) > 0 {
+            (0..self.rng.below(3)).for_each(|_| self.operation());
+            let condition = self.round_condition(counter.def());
+            let inner = self.b.f.insert_if(self.b.cursor, condition);
+            self.b.cursor = Cursor::BlockEnd(inner.then_block);
+            let leaves = self.rng.one_in(2);
+            let step = self.step(start_facts, &[], trips);
+            let value = self.take(carried.def(), &step);
+            if leaves {
+                last = Some(step);
+                out.push((inner.then_block, value));
+            } else {
+                steps.push(step);
+                round_ways.push((inner.then_block, value));
+            }
+            let jump = if leaves { JumpKind::Break } else { JumpKind::Continue };
+            self.b.f.add_jump(inner.then_block, jump, None);
+            self.b.cursor = Cursor::BlockEnd(inner.after);
+        }
+        (0..self.rng.below(4)).for_each(|_| self.operation());
+        // The step out of the loop starts where any round may have ended.
+        let all = |step: &Step| {
+            let mut ways = steps.clone();
+            ways.push(step.clone());
+            let facts = after_rounds(start_facts, &ways, trips)?;
+            let left = last.as_ref().map_or(facts, |last| either(facts, last.facts(facts)));
+            fits(left).then_some(left)
+        };
+        let step = self.step(start_facts, &steps, trips);
+        let (step, facts) = match all(&step) {
+            Some(facts) => (step, Some(facts)),
+            None => {
+                let step = self.negation();
+                let facts = all(&step);
+                (step, facts)
+            }
+        };
+        let value = self.take(carried.def(), &step);
+        round_ways.push((self.b.block(), value));
+        self.pool.truncate(mark);
+        self.b.cursor = Cursor::BlockEnd(parts.continue_block);
+        let next = match round_ways[..] {
+            [(_, value)] => value,
+            _ => self.b.phi(parts.continue_block, word, &round_ways),
+        };
+        self.b.cursor = Cursor::BlockEnd(parts.continue_block);
+        let count = self.b.iadd(counter.def(), one);
+        self.b.f.set_phi_src(counter, parts.continue_block, count);
+        self.b.f.set_phi_src(carried, parts.continue_block, next);
+        self.b.cursor = Cursor::BlockEnd(parts.after);
+        let def = self.b.phi(parts.after, word, &out);
+        self.b.cursor = Cursor::BlockEnd(parts.after);
+        if let Some((size, least, steps)) = facts {
+            self.pool.push(Float { def, comps: 1, size, least, steps });
+        }
+    }
+
+    /// True in some rounds.
+    fn round_condition(&mut self, counter: Def) -> Def {
+        let word = *self.rng.pick(&self.words);
+        let seven = self.b.imm_u32(7);
+        let low = self.b.iand(word, seven);
+        if self.rng.one_in(2) { self.b.ieq(low, counter) } else { self.b.ult(low, counter) }
+    }
+
+    /// A step that so many rounds may take, besides others.
+    fn step(&mut self, start: Facts, others: &[Step], trips: u32) -> Step {
+        for _ in 0..4 {
+            let ops = [AluOp::FADD, AluOp::FSUB, AluOp::FMUL, AluOp::FFMA, AluOp::FMAD];
+            let op = match self.rng.below(7) {
+                0 => AluOp::FMIN,
+                1 => AluOp::FMAX,
+                _ => *self.rng.pick(&ops),
+            };
+            let count = if matches!(op, AluOp::FFMA | AluOp::FMAD) { 2 } else { 1 };
+            let operands = (0..count).map(|_| self.source(1)).collect();
+            let step = Step { op, operands };
+            let ways: Vec<Step> = others.iter().chain([&step]).cloned().collect();
+            if after_rounds(start, &ways, trips).is_some() {
+                return step;
+            }
+        }
+        self.negation()
+    }
+
+    fn negation(&self) -> Step {
+        Step { op: AluOp::FNEG, operands: Vec::new() }
+    }
+
+    /// The step's instruction.
+    fn take(&mut self, carried: Def, step: &Step) -> Def {
+        let own = [AluSrc::from(carried)];
+        let srcs: Vec<AluSrc> =
+            own.into_iter().chain(step.operands.iter().map(|(_, src)| *src)).collect();
+        let allowed = step.op.builtin().map_or(Flags::empty(), |info| info.allowed_flags());
+        let flags = self.licences() & allowed;
+        let instr = self.b.alu_instr(step.op, 1, &srcs);
+        self.b.f.set_flags(instr, flags);
+        instr.def()
+    }
+}
+
+/// What a round of a loop does to the value that is carried: an operation on it and values of the round.
+#[derive(Clone)]
+struct Step {
+    op: AluOp,
+    operands: Vec<(Float, AluSrc)>,
+}
+
+impl Step {
+    fn facts(&self, (size, least, steps): Facts) -> Facts {
+        let of = |n: usize| self.operands.get(n).map_or((0.0, 0.0, 0.0), |(v, _)| v.facts());
+        let (a, b) = (of(0), of(1));
+        let both = |x: f64, y: f64, z: f64| if x > 0.0 && y > 0.0 { z } else { 0.0 };
+        let product = (size * a.0, least * a.1, steps + a.2 + 1.0);
+        match self.op {
+            AluOp::FADD => (size + a.0, both(least, a.1, least + a.1), steps.max(a.2) + 1.0),
+            AluOp::FSUB => (size + a.0, 0.0, steps.max(a.2) + 1.0),
+            AluOp::FMUL => product,
+            AluOp::FMIN | AluOp::FMAX => (size.max(a.0), least.min(a.1), steps.max(a.2)),
+            AluOp::FNEG => (size, 0.0, steps),
+            // A sum of a product.
+            _ => {
+                let (size, least, steps) = product;
+                (size + b.0, both(least, b.1, least + b.1), steps.max(b.2) + 1.0)
+            }
+        }
+    }
+}
+
+impl Float {
+    fn facts(&self) -> Facts {
+        (self.size, self.least, self.steps)
+    }
+}
+
+fn fits((size, least, steps): Facts) -> bool {
+    let positive = least == 0.0 || least >= RANGE.0;
+    (RANGE.0..=RANGE.1).contains(&size) && steps <= MOST_STEPS && positive
+}
+
+fn either(a: Facts, b: Facts) -> Facts {
+    (a.0.max(b.0), a.1.min(b.1), a.2.max(b.2))
+}
+
+/// What is known of a value that each of so many rounds takes one of the steps from, or none; `None` if that is too
+/// little.
+fn after_rounds(start: Facts, steps: &[Step], trips: u32) -> Option<Facts> {
+    let mut facts = start;
+    for _ in 0..trips {
+        facts = steps.iter().fold(facts, |all, step| either(all, step.facts(facts)));
+        if !fits(facts) {
+            return None;
+        }
+    }
+    Some(facts)
 }

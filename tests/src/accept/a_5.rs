@@ -86,7 +86,7 @@ pub fn run(args: &Args) -> Outcome {
     };
     let programs = programs();
     let count = args.count(FULL);
-    let mut histogram = Histogram::default();
+    let mut histograms = [Histogram::default(), Histogram::default()];
     let mut halves = [Half::default(), Half::default()];
     let mut failures: Vec<String> = Vec::new();
     let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
@@ -96,9 +96,7 @@ pub fn run(args: &Args) -> Outcome {
         let _underway = Underway(seed);
         let (before, tolerance) = make(seed, &programs);
         let half = &mut halves[usize::from(tolerance.is_some())];
-        if tolerance.is_none() {
-            histogram.add(&before);
-        }
+        histograms[usize::from(tolerance.is_some())].add(&before);
         half.programs += 1;
         let dispatches: Vec<_> = (0..INPUTS).map(|i| inputs(seed * INPUTS + i)).collect();
         match trial(&before, &dispatches, tolerance.as_ref(), &subject) {
@@ -120,12 +118,18 @@ pub fn run(args: &Args) -> Outcome {
         }
     }
     // Too few programs can't show everything.
-    let missing = if count >= 2_000 { histogram.missing() } else { Vec::new() };
+    let [histogram, licensed] = &histograms;
+    let missing = if count >= 2_000 {
+        [histogram.missing(), licensed.missing_with_licences()].concat()
+    } else {
+        Vec::new()
+    };
     let (size, forks) = histogram.medians();
     let total = |get: fn(&Half) -> u64| halves.iter().map(get).sum::<u64>();
     let (compared, skipped) = (total(|h| h.compared), total(|h| h.skipped));
     let mut list = histogram.lines();
     list.push(halves[0].line("without licences, bit for bit"));
+    list.extend(licensed.summary().into_iter().map(|line| format!("with licences: {line}")));
     list.push(halves[1].line("with licences, within the bound"));
     list.push(format!("{} instances of rules to grow from", programs.terms.len()));
     list.extend(missing.iter().map(|m| format!("MISSING {m}")));
