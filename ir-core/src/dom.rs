@@ -1,7 +1,8 @@
 //! Dominance: the tree of immediate dominators, O(1) queries, frontiers.
 //!
-//! Immediate dominators after Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001): the order of the
-//! text is the reverse post-order that it wants. Queries compare pre- and post-order numbers of the tree.
+//! The order of the text is a reverse post-order and edges are reducible, so one pass finds immediate dominators (as in
+//! Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", 2001, but with ways up the tree that are short where it
+//! is deep). Queries compare pre- and post-order numbers of the tree.
 
 use crate::entity::{Block, PackedOption};
 use crate::func::Function;
@@ -35,28 +36,7 @@ impl Dominance {
         for (n, block) in order.iter().enumerate() {
             position[block.index()] = n as u32;
         }
-        // By position in the order.
-        let mut idom = vec![NONE; order.len()];
-        if let Some(first) = idom.first_mut() {
-            *first = 0;
-        }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (n, &block) in order.iter().enumerate().skip(1) {
-                let mut new = NONE;
-                for pred in f.preds(block) {
-                    let pred = position[pred.index()];
-                    if pred != NONE && idom[pred as usize] != NONE {
-                        new = if new == NONE { pred } else { meet(&idom, new, pred) };
-                    }
-                }
-                if new != idom[n] {
-                    idom[n] = new;
-                    changed = true;
-                }
-            }
-        }
+        let idom = immediate_dominators(f, &order, &position);
         let mut first_child = vec![0; capacity + 1];
         for &parent in idom.iter().skip(1).filter(|&&p| p != NONE) {
             first_child[order[parent as usize].index() + 1] += 1;
@@ -142,6 +122,11 @@ impl Dominance {
         order
     }
 
+    /// The place of a block in [`Dominance::pre_order`]; `None` for unreachable ones.
+    pub fn pre_order_number(&self, block: Block) -> Option<u32> {
+        self.pre.get(block.index()).copied().filter(|&n| n != NONE)
+    }
+
     /// The closest block that dominates both; `None` if one of them is unreachable.
     pub fn common(&self, a: Block, b: Block) -> Option<Block> {
         if !self.is_reachable(a) || !self.is_reachable(b) {
@@ -174,17 +159,76 @@ impl Dominance {
     }
 }
 
-/// The closest common dominator of two blocks, by position in the order.
-fn meet(idom: &[u32], mut a: u32, mut b: u32) -> u32 {
-    while a != b {
-        while a > b {
-            a = idom[a as usize];
-        }
-        while b > a {
-            b = idom[b as usize];
-        }
+/// The immediate dominator of each block, by position in the order; the start block is its own. `NONE` where there is none.
+///
+/// The order is a reverse post-order of a reducible graph, so all predecessors but those at the ends of back edges, which
+/// the block dominates, come before it: its dominator is the closest common one of those, in the tree as far as it is
+/// known.
+fn immediate_dominators(f: &Function, order: &[Block], position: &[u32]) -> Vec<u32> {
+    let mut tree = Ancestors::default();
+    let mut idom = Vec::with_capacity(order.len());
+    for (n, &block) in order.iter().enumerate() {
+        let before = f.preds(block).iter().map(|pred| position[pred.index()]).filter(|&pred| {
+            // What no edge leads to has no place in the tree.
+            pred < n as u32 && idom[pred as usize] != NONE
+        });
+        let parent = match n {
+            0 => Some(0),
+            _ => before.reduce(|a, b| tree.common(a, b)),
+        };
+        tree.push(parent.unwrap_or(n as u32));
+        idom.push(parent.unwrap_or(NONE));
     }
-    a
+    idom
+}
+
+/// A tree that leaves are added to. Besides its parent each node knows an ancestor further up, so that ways up are short:
+/// Myers, "An Applicative Random-Access Stack" (1983).
+#[derive(Default)]
+struct Ancestors {
+    parent: Vec<u32>,
+    /// Nodes of one depth jump to one depth.
+    jump: Vec<u32>,
+    depth: Vec<u32>,
+}
+
+impl Ancestors {
+    /// Adds a node; one that is its own parent is a root.
+    fn push(&mut self, parent: u32) {
+        let node = self.parent.len() as u32;
+        self.parent.push(parent);
+        if parent == node {
+            self.jump.push(node);
+            self.depth.push(0);
+            return;
+        }
+        let depth = |n: u32| self.depth[n as usize];
+        let middle = self.jump[parent as usize];
+        let far = self.jump[middle as usize];
+        let even = depth(parent) - depth(middle) == depth(middle) - depth(far);
+        self.depth.push(depth(parent) + 1);
+        self.jump.push(if even { far } else { parent });
+    }
+
+    /// The closest common ancestor. O(log depth).
+    fn common(&self, mut a: u32, mut b: u32) -> u32 {
+        let depth = |n: u32| self.depth[n as usize];
+        if depth(a) < depth(b) {
+            std::mem::swap(&mut a, &mut b);
+        }
+        while depth(a) > depth(b) {
+            let far = self.jump[a as usize];
+            a = if depth(far) >= depth(b) { far } else { self.parent[a as usize] };
+        }
+        while a != b {
+            let (far_a, far_b) = (self.jump[a as usize], self.jump[b as usize]);
+            (a, b) = match far_a == far_b {
+                true => (self.parent[a as usize], self.parent[b as usize]),
+                false => (far_a, far_b),
+            };
+        }
+        a
+    }
 }
 
 /// Dominance frontiers.
