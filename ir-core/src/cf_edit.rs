@@ -300,6 +300,83 @@ impl Function {
         before
     }
 
+    /// Puts extracted nodes, more than one block, before an instruction; what they hold ends without a jump. Of the block
+    /// that the instruction stands in the shorter part moves, so that one block can be parted over and over. Phis in the
+    /// first of the nodes become undef. Returns the block that ends with what the instruction's ended with.
+    pub(crate) fn reinsert_before(&mut self, taken: Extracted, at: Instr) -> Block {
+        let block = self.block_of(at).expect("a cursor stands in a block");
+        let (first, last) = (self.first_block(taken.0), self.last_block(taken.0));
+        if first == last || !self.is_closer_to_start(at) || self.block_jump(last).is_some() {
+            let before = self.reinsert_at(taken, Cursor::Before(at));
+            return if first == last { before } else { last };
+        }
+        let mut dirty: Vec<Block> = self.list_blocks(taken.0).filter(|&b| b != last).collect();
+        dirty.push(block);
+        self.dissolve_phis(first, first);
+        // The first block gets what stands before, and is led to from where the block was.
+        self.move_head(block, Some(at), first);
+        self.move_in_edges(block, first);
+        // The block gets what the last one holds, and is led to from where that was.
+        self.move_head(last, None, block);
+        self.move_in_edges(last, block);
+        let node = self.block_node(last).expect("the list ends with it");
+        self.unlink_node(node);
+        self.blocks[last.index()].node = PackedOption::NONE;
+        let node = self.block_node(block).expect("code goes into blocks of the tree");
+        let (list, before) = (self.node_list(node), self.nodes[node.index()].prev);
+        let (from, to) = (self.lists[taken.0.index()].first, self.lists[taken.0.index()].last);
+        self.move_nodes(from, to, list, before);
+        self.relink(&dirty);
+        block
+    }
+
+    /// Whether fewer instructions stand before this one in its block than behind it. O(the fewer).
+    fn is_closer_to_start(&self, at: Instr) -> bool {
+        let (mut before, mut behind) = (at, at);
+        while let Some(prev) = self.prev_instr(before) {
+            let Some(next) = self.next_instr(behind) else { return false };
+            (before, behind) = (prev, next);
+        }
+        true
+    }
+
+    /// Moves what stands before `end` in `from`, all of it without, to the start of `to`.
+    fn move_head(&mut self, from: Block, end: Option<Instr>, to: Block) {
+        let first = self.first_instr(from).filter(|&i| Some(i) != end);
+        let Some(first) = first else { return };
+        let mut last = first;
+        self.header_mut(first).block = to.into();
+        while let Some(next) = self.next_instr(last).filter(|&i| Some(i) != end) {
+            self.header_mut(next).block = to.into();
+            last = next;
+        }
+        self.blocks[from.index()].first = end.into();
+        match end {
+            Some(end) => self.header_mut(end).prev = PackedOption::NONE,
+            None => self.blocks[from.index()].last = PackedOption::NONE,
+        }
+        let join = self.blocks[to.index()].first;
+        self.header_mut(last).next = join;
+        match join.get() {
+            Some(join) => self.header_mut(join).prev = last.into(),
+            None => self.blocks[to.index()].last = last.into(),
+        }
+        self.blocks[to.index()].first = first.into();
+    }
+
+    /// Makes the edges to `from` edges to `to`, which has none; phis move with the instructions.
+    fn move_in_edges(&mut self, from: Block, to: Block) {
+        let preds = std::mem::take(&mut self.blocks[from.index()].preds);
+        for pred in &preds {
+            for succ in &mut self.blocks[pred.index()].succs {
+                if *succ == from.into() {
+                    *succ = to.into();
+                }
+            }
+        }
+        self.blocks[to.index()].preds = preds;
+    }
+
     /// Moves what stands behind a node in its list to the end of `into`, one of the node's own lists, whose end must be
     /// the only way behind the node. The block behind the node stays, empty: its phis are replaced by their sources,
     /// and where what moved falls through, it takes over the edge out of the list, so that phis there keep their

@@ -309,8 +309,15 @@ impl Function {
             let home = self.block_of(at).expect("a cursor stands in a block");
             return InlinedBody { value, last_block: home, map };
         }
-        let before = self.reinsert_at(Extracted(list), cursor);
-        InlinedBody { value, last_block: if single { before } else { last }, map }
+        let taken = Extracted(list);
+        let last_block = match cursor {
+            Cursor::Before(at) if !single => self.reinsert_before(taken, at),
+            _ => {
+                let before = self.reinsert_at(taken, cursor);
+                if single { before } else { last }
+            }
+        };
+        InlinedBody { value, last_block, map }
     }
 
     /// A copy of an instruction, with its sources and flags, that is in no block yet.

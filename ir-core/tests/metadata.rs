@@ -194,3 +194,43 @@ fn a_function_is_cloned_into_another() {
     assert_eq!(deburr_ir_core::validate(&module), Ok(()));
     assert!(module.functions[1] == expected.functions[1], "{}", module.functions[1]);
 }
+
+#[test]
+fn a_block_is_parted_near_its_start_and_near_its_end() {
+    const HEADS: &str = "decl_function callee(u32 x) -> u32\ndecl_function caller(u32 x) -> u32\n";
+    let callee = "impl callee { block s: 32 %x = @load_param 1 %c = ieq %x, %x \
+        if %c { block a: 32 %y = iadd %x, %x } else { block b: } block d: 32 %z = phi a: %y, b: %x return %z }\n";
+    let pads = |name: &str, n: usize| -> String {
+        (0..n).map(|i| format!("32 %{name}{i} = imul %i, %i\n")).collect()
+    };
+    for (before, behind) in [(0, 0), (0, 9), (9, 0), (4, 4), (1, 30), (30, 1)] {
+        // The block is the head of a loop, so that it has phis and is led to from two sides.
+        let caller = |code: &str| {
+            format!(
+                "{HEADS}{callee}impl caller {{ block s: 32 %i0 = @load_param loop {{ block h: 32 %i = phi s: %i0, c: %j \
+                 {} {code} {} 32 %j = iadd %r, %i 1 %e = ieq %j, %i \
+                 if %e {{ block t: break }} else {{ block f: }} block g: }} continue {{ block c: }} block n: return %j }}\n",
+                pads("p", before),
+                pads("q", behind)
+            )
+        };
+        let mut module = parse(&caller("32 %r = call callee(%i)")).expect("the text parses");
+        let (callee, f) = (module.functions[0].clone(), &mut module.functions[1]);
+        let call = f
+            .all_instrs()
+            .find(|&i| matches!(f.view(i), deburr_ir_core::InstrView::Call(_)))
+            .expect("there is a call");
+        let argument = f.src(call, 0);
+        let inlined = f.clone_body_into(Cursor::Before(call), &callee, &[argument]);
+        f.replace_all_uses(call.def(), inlined.value.expect("the callee returns a value"));
+        assert_eq!(f.block_of(call), Some(inlined.last_block));
+        f.remove(call);
+        let expected = parse(&caller(
+            "1 %c = ieq %i, %i if %c { block a: 32 %y = iadd %i, %i } else { block b: } \
+             block d: 32 %r = phi a: %y, b: %i",
+        ))
+        .expect("the text parses");
+        assert_eq!(deburr_ir_core::validate(&module), Ok(()));
+        assert!(module.functions[1] == expected.functions[1], "{}", module.functions[1]);
+    }
+}

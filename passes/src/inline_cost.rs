@@ -22,9 +22,8 @@ pub(crate) struct Site {
 pub(crate) struct Callee {
     /// Instructions that its body is about written as.
     pub size: i64,
-    /// For each parameter that points to memory of the caller: loads and stores through it that go with the call,
-    /// where nothing else is done with it.
-    through: Vec<Option<i64>>,
+    /// What is done through its parameters.
+    pub through: Params,
     /// Instructions that give the same in every copy (loads of constant memory, and what is computed from them): common
     /// subexpressions of the copies in one caller.
     shared: i64,
@@ -37,17 +36,6 @@ pub(crate) struct Callee {
 impl Callee {
     /// Looks at a function.
     pub fn new(f: &Function) -> Callee {
-        let mut through = vec![None; f.params.len()];
-        for instr in f.all_instrs().filter(|&i| f.intrinsic(i) == Some(Intrinsic::LOAD_PARAM)) {
-            let n = f.index(instr, Index::PARAM_IDX).unwrap_or(0) as usize;
-            let accesses = accesses(f, instr.def());
-            if let Some(slot) = through.get_mut(n)
-                && accesses.calls == 0
-                && accesses.direct
-            {
-                *slot = Some(slot.unwrap_or(0) + accesses.count);
-            }
-        }
         let last = f.last_block(f.body());
         let returns = |&b: &Block| {
             b != last && f.block_jump(b).is_some_and(|(_, jump)| jump == JumpKind::Return)
@@ -55,7 +43,7 @@ impl Callee {
         let early_returns = f.blocks().filter(returns).count() as i64;
         Callee {
             size: written(f),
-            through,
+            through: Params::new(f, &Merged::default()),
             shared: shared(f),
             early_returns,
             folds: FxHashMap::default(),
@@ -64,7 +52,7 @@ impl Callee {
 
     /// Whether variables of the caller are accessed through a parameter.
     pub fn has_pointers(&self) -> bool {
-        self.through.iter().any(Option::is_some)
+        (0..self.through.0.len()).any(|n| self.through.direct(n).is_some())
     }
 
     /// Instructions by which the caller grows if the call becomes the body; negative where it shrinks. `first` says that
@@ -88,7 +76,7 @@ impl Callee {
         }
         for (n, arg) in args.iter().enumerate() {
             let Some(var) = local_of(caller, arg.def()) else { continue };
-            let Some(Some(inside)) = self.through.get(n) else { continue };
+            let Some(inside) = self.through.direct(n) else { continue };
             let outside = vars.0.get(&var).copied().unwrap_or_default();
             if outside.direct {
                 // The variable becomes values once none of its calls is left.
@@ -108,11 +96,49 @@ struct Accesses {
     calls: i64,
     /// Whether all of them name what they access by constant steps, and nothing else is done.
     direct: bool,
+    /// Whether anything but loads is done.
+    written: bool,
 }
 
 impl Default for Accesses {
     fn default() -> Self {
-        Accesses { count: 0, calls: 0, direct: true }
+        Accesses { count: 0, calls: 0, direct: true, written: false }
+    }
+}
+
+impl Accesses {
+    fn add(&mut self, other: Accesses) {
+        self.count += other.count;
+        self.calls += other.calls;
+        self.direct &= other.direct;
+        self.written |= other.written;
+    }
+}
+
+/// Functions whose body goes in the place of their only call, and is as good as there already.
+pub(crate) type Merged = FxHashMap<Func, Params>;
+
+/// What is done through each parameter of a function; `None` for those that it does not look at.
+#[derive(Clone)]
+pub(crate) struct Params(Vec<Option<Accesses>>);
+
+impl Params {
+    /// Looks at a function.
+    pub fn new(f: &Function, merged: &Merged) -> Params {
+        let mut params: Vec<Option<Accesses>> = vec![None; f.params.len()];
+        for instr in f.all_instrs().filter(|&i| f.intrinsic(i) == Some(Intrinsic::LOAD_PARAM)) {
+            let n = f.index(instr, Index::PARAM_IDX).unwrap_or(0) as usize;
+            if let Some(param) = params.get_mut(n) {
+                param.get_or_insert_default().add(accesses(f, instr.def(), merged));
+            }
+        }
+        Params(params)
+    }
+
+    /// Loads and stores through a parameter that go with the call, where nothing else is done with it.
+    fn direct(&self, n: usize) -> Option<i64> {
+        let accesses = (*self.0.get(n)?)?;
+        (accesses.calls == 0 && accesses.direct).then_some(accesses.count)
     }
 }
 
@@ -122,43 +148,45 @@ pub(crate) struct Vars(FxHashMap<Var, Accesses>);
 
 impl Vars {
     /// Looks at a function.
-    pub fn new(f: &Function) -> Vars {
+    pub fn new(f: &Function, merged: &Merged) -> Vars {
         let mut vars: FxHashMap<Var, Accesses> = FxHashMap::default();
         for instr in f.all_instrs() {
             let Some(DerefKind::Var(var)) = f.deref(instr).map(|d| d.kind) else { continue };
             if var.is_local() {
-                let found = accesses(f, instr.def());
-                let entry = vars.entry(var).or_default();
-                entry.count += found.count;
-                entry.calls += found.calls;
-                entry.direct &= found.direct;
+                vars.entry(var).or_default().add(accesses(f, instr.def(), merged));
             }
         }
         Vars(vars)
     }
 
+    /// Whether anything but loads is done through the derefs of a variable.
+    pub fn is_written(&self, var: Var) -> bool {
+        self.0.get(&var).is_some_and(|accesses| accesses.written)
+    }
+
     /// A call in the function becomes the body of the callee.
-    pub fn inlined(&mut self, callee: &Callee, f: &Function, site: Site) {
+    pub fn inlined(&mut self, through: &Params, f: &Function, site: Site) {
         for (n, arg) in f.srcs(site.call).iter().enumerate() {
             let Some(accesses) = local_of(f, arg.def()).and_then(|var| self.0.get_mut(&var)) else {
                 continue;
             };
             accesses.calls -= 1;
-            match callee.through.get(n) {
-                Some(Some(inside)) => accesses.count += inside,
-                Some(None) | None => accesses.direct = false,
+            match through.direct(n) {
+                Some(inside) => accesses.count += inside,
+                None => accesses.direct = false,
             }
         }
     }
 }
 
-fn accesses(f: &Function, pointer: Def) -> Accesses {
+fn accesses(f: &Function, pointer: Def, merged: &Merged) -> Accesses {
     let mut found = Accesses::default();
+    let unknown = Accesses { direct: false, written: true, ..Accesses::default() };
     let mut work = vec![pointer];
     while let Some(pointer) = work.pop() {
         for (user, n) in f.uses_at(pointer) {
             let User::Instr(user) = user else {
-                found.direct = false;
+                found.add(unknown);
                 continue;
             };
             match f.view(user) {
@@ -168,9 +196,23 @@ fn accesses(f: &Function, pointer: Def) -> Accesses {
                     work.push(user.def());
                 }
                 InstrView::Intrinsic(Intrinsic::LOAD_DEREF, _) => found.count += 1,
-                InstrView::Intrinsic(Intrinsic::STORE_DEREF, _) if n == 0 => found.count += 1,
-                InstrView::Intrinsic(Intrinsic::COPY_DEREF, _) => found.count += 2,
-                InstrView::Call(_) => found.calls += 1,
+                InstrView::Intrinsic(Intrinsic::STORE_DEREF, _) if n == 0 => {
+                    found.count += 1;
+                    found.written = true;
+                }
+                InstrView::Intrinsic(Intrinsic::COPY_DEREF, _) => {
+                    found.count += 2;
+                    found.written |= n == 0;
+                }
+                InstrView::Call(callee) => match merged.get(&callee) {
+                    Some(params) => {
+                        params.0.get(n).copied().flatten().into_iter().for_each(|p| found.add(p));
+                    }
+                    None => {
+                        found.calls += 1;
+                        found.written = true;
+                    }
+                },
                 InstrView::Alu(_)
                 | InstrView::Intrinsic(..)
                 | InstrView::Tex(_)
@@ -179,7 +221,7 @@ fn accesses(f: &Function, pointer: Def) -> Accesses {
                 | InstrView::Undef
                 | InstrView::Phi(_)
                 | InstrView::Jump(_)
-                | InstrView::ParallelCopy => found.direct = false,
+                | InstrView::ParallelCopy => found.add(unknown),
             }
         }
     }
