@@ -75,12 +75,10 @@ pub(crate) fn leaves(types: &TypeTable, ty: Type) -> Option<Vec<Leaf>> {
             out.push(Leaf { path, shape: Shape::new(comps, bits)? });
             continue;
         }
-        let children: Vec<Type> = match &types[ty] {
-            TypeData::Struct(s) => s.members.iter().map(|m| m.ty).collect(),
-            TypeData::Array { elem, len: ArrayLen::Const(n), .. } if *n as usize <= MAX_LEAVES => {
-                vec![*elem; *n as usize]
-            }
-            TypeData::Matrix { column, cols } => vec![*column; usize::from(*cols)],
+        let count = match &types[ty] {
+            TypeData::Struct(s) => s.members.len(),
+            TypeData::Array { len: ArrayLen::Const(n), .. } => *n as usize,
+            TypeData::Matrix { cols, .. } => usize::from(*cols),
             TypeData::Array { .. }
             | TypeData::Void
             | TypeData::Bool
@@ -94,6 +92,12 @@ pub(crate) fn leaves(types: &TypeTable, ty: Type) -> Option<Vec<Leaf>> {
             | TypeData::RayQuery
             | TypeData::Pointer { .. } => return None,
         };
+        // Types with many parts are not even looked through: there may be many copies.
+        if out.len() + work.len() + count > MAX_LEAVES + 1 {
+            return None;
+        }
+        let part = |n: usize| types.member(ty, n as u32).or_else(|| types.element(ty));
+        let children: Vec<Type> = (0..count).map_while(part).collect();
         for (n, child) in children.into_iter().enumerate().rev() {
             let mut path = path.clone();
             path.push(n as u32);
