@@ -20,6 +20,7 @@ mod mem;
 mod once_to_if;
 mod peephole_select;
 mod pipeline;
+mod reaching;
 mod remove_dead_vars;
 mod remove_phis;
 mod spill;

@@ -5,9 +5,8 @@
 //! cast, a call or a copy keep the leaves that they may touch in memory. A call touches what it is given a pointer to and
 //! nothing around it; a cast may lead on to any part of the variable.
 //!
-//! Values are found by walking up the edges from each load, with a phi where paths meet (Braun et al. 2013, "Simple
-//! and Efficient Construction of Static Single Assignment Form"), iteratively. Logical form. Keeps the control flow.
-//! O(accesses + blocks a leaf is alive in).
+//! What a load sees that no store of its own block comes before, and where phis are needed for that, is found for one leaf
+//! at a time (see `reaching`). Logical form. Keeps the control flow. O((accesses + phis) log).
 //!
 //! ```text
 //! @store_deref &x, %0
@@ -15,10 +14,11 @@
 //! ```
 
 use crate::mem;
+use crate::reaching::{Places, Reaching, Source};
 use crate::remove_phis::remove_trivial;
 use deburr_ir_core::{
     AluSrc, Block, Builder, Constant, Cursor, Def, DerefKind, Function, Index, Instr, InstrInit,
-    Intrinsic, Modes, NodeKind, Shape, Type, TypeData, TypeTable, User, Var,
+    Intrinsic, Modes, Shape, Type, TypeData, TypeTable, User, Var,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -245,17 +245,14 @@ struct Renamer<'a> {
     accesses: &'a Accesses,
     /// Value of a leaf at the end of a block that stores it.
     at_end: FxHashMap<(usize, Block), Def>,
-    /// Value of a leaf at the start of a block.
-    at_start: FxHashMap<(usize, Block), Def>,
+    /// Blocks that store each leaf, in the order of the text.
+    stored: Vec<Vec<Block>>,
+    /// Loads, and stand-ins for loads, that see what each leaf holds where their block begins.
+    open: Vec<Vec<(Block, Instr)>>,
+    /// Leaves with such loads, in the order of the first.
+    waiting: Vec<usize>,
     /// What loads were replaced by.
     replaced: FxHashMap<Def, Def>,
-    /// Phis whose sources are still to be found.
-    pending: Vec<(usize, Block, Instr)>,
-    phis: Vec<Instr>,
-    /// Where each block stands in the text.
-    position: Vec<usize>,
-    /// For each leaf: blocks up to this position come before all that any of its stores reach.
-    unset: Vec<usize>,
 }
 
 impl<'a> Renamer<'a> {
@@ -263,94 +260,89 @@ impl<'a> Renamer<'a> {
         Renamer {
             accesses,
             at_end: FxHashMap::default(),
-            at_start: FxHashMap::default(),
+            stored: vec![Vec::new(); accesses.leaves.len()],
+            open: vec![Vec::new(); accesses.leaves.len()],
+            waiting: Vec::new(),
             replaced: FxHashMap::default(),
-            pending: Vec::new(),
-            phis: Vec::new(),
-            position: Vec::new(),
-            unset: vec![usize::MAX; accesses.leaves.len()],
         }
     }
 
     fn run(mut self, f: &mut Function, types: &TypeTable) -> bool {
-        self.initial_values(f, types);
         let blocks: Vec<Block> = f.blocks().collect();
-        self.position = vec![0; f.block_capacity()];
-        for (n, block) in blocks.iter().enumerate() {
-            self.position[block.index()] = n;
-        }
-        self.find_unset(f, &blocks);
-        let mut open: Vec<(usize, Block, Instr)> = Vec::new();
         for &block in &blocks {
-            self.scan_block(f, block, &mut open);
+            self.scan_block(f, block);
         }
-        for (leaf, block, load) in open {
-            let value = self.start_value(f, leaf, block);
-            self.replace(f, load, value);
+        if !self.waiting.is_empty() {
+            let mut places = Places::new(f);
+            let mut phis = Vec::new();
+            for leaf in std::mem::take(&mut self.waiting) {
+                self.replace_open(f, types, leaf, &mut places, &mut phis);
+            }
+            remove_trivial(f, phis);
         }
-        self.finish_phis(f);
         self.remove_stores(f, &blocks);
-        remove_trivial(f, std::mem::take(&mut self.phis));
         true
     }
 
-    /// Leaves of variables with an initialiser start with its value.
-    fn initial_values(&mut self, f: &mut Function, types: &TypeTable) {
-        let start = f.start_block();
-        let leaves = self.accesses.leaves.iter().enumerate();
-        for (n, leaf) in leaves.filter(|(_, l)| l.promoted && l.accessed) {
-            let var = &f.locals[leaf.var.slot()];
-            let Some(init) = &var.init else { continue };
-            let Some(bits) = mem::leaf_constant(types, var.ty, init, &leaf.path, leaf.shape) else {
-                continue;
-            };
-            let constant = f.create(InstrInit::LoadConst(&bits), leaf.shape, &[]);
-            f.insert(constant, Cursor::AfterPhis(start));
-            self.at_start.insert((n, start), constant.def());
-        }
+    /// What a leaf holds when the function begins: its initialiser's value, else undef.
+    fn initial_value(&self, f: &mut Function, types: &TypeTable, leaf: usize) -> Def {
+        let leaf = &self.accesses.leaves[leaf];
+        let var = &f.locals[leaf.var.slot()];
+        let init = var.init.as_ref();
+        let bits = init.and_then(|i| mem::leaf_constant(types, var.ty, i, &leaf.path, leaf.shape));
+        let init = match &bits {
+            Some(bits) => InstrInit::LoadConst(bits),
+            None => InstrInit::Undef,
+        };
+        let value = f.create(init, leaf.shape, &[]);
+        f.insert(value, Cursor::AfterPhis(f.start_block()));
+        value.def()
     }
 
-    /// What a store reaches is behind it in the text, or in a loop around it: blocks before that see no value yet. (Where
-    /// many variables are first set far down, the phis on the way up from there would be too many.)
-    fn find_unset(&mut self, f: &Function, blocks: &[Block]) {
-        let mut reached: Vec<usize> = (1..=blocks.len()).collect();
-        let mut lists = vec![f.body()];
-        while let Some(list) = lists.pop() {
-            for node in f.list_nodes(list) {
-                let NodeKind::Loop { body, .. } = f.node_kind(node) else {
-                    lists.extend(f.child_lists(node));
-                    continue;
-                };
-                // Loops inside are inside of its span.
-                let first = self.position[f.first_block(body).index()];
-                reached[first..self.position[f.block_after(node).index()]].fill(first);
-            }
+    /// Replaces the loads of a leaf that no store of their block comes before.
+    fn replace_open(
+        &mut self,
+        f: &mut Function,
+        types: &TypeTable,
+        leaf: usize,
+        places: &mut Places,
+        made: &mut Vec<Instr>,
+    ) {
+        let loads = std::mem::take(&mut self.open[leaf]);
+        let reads: Vec<Block> = loads.iter().map(|&(block, _)| block).collect();
+        let stored = std::mem::take(&mut self.stored[leaf]);
+        let Reaching { reads, phis, edges } = places.reaching(f, &stored, &reads);
+        let shape = self.accesses.leaves[leaf].shape;
+        let instrs: Vec<Option<Instr>> = phis
+            .iter()
+            .map(|phi| {
+                let new = phi.is_read.then(|| f.create(InstrInit::Phi(&[]), shape, &[]))?;
+                f.insert(new, Cursor::BlockStart(phi.block));
+                Some(new)
+            })
+            .collect();
+        let mut start = None;
+        let mut value_of = |renamer: &mut Self, f: &mut Function, source| match source {
+            Source::Start => *start.get_or_insert_with(|| renamer.initial_value(f, types, leaf)),
+            Source::Set(n) => renamer.resolve(renamer.at_end[&(leaf, stored[n])]),
+            Source::Phi(n) => instrs[n].expect("a phi that is read is there").def(),
+        };
+        for ((_, load), source) in loads.into_iter().zip(reads) {
+            let value = value_of(self, f, source);
+            self.replace(f, load, value);
         }
-        for (&block, reached) in blocks.iter().zip(reached) {
-            for instr in f.instrs(block) {
-                if f.intrinsic(instr) == Some(Intrinsic::STORE_DEREF)
-                    && let Some((leaf, _)) = self.promoted_leaf(f.src(instr, 0))
-                {
-                    let first = &mut self.unset[leaf];
-                    *first = reached.min(*first);
-                }
-            }
-        }
-        for (n, leaf) in self.accesses.leaves.iter().enumerate() {
-            // Initial values are known from the start.
-            if self.at_start.contains_key(&(n, f.start_block())) || !leaf.promoted {
-                self.unset[n] = 0;
+        for (phi, &instr) in phis.iter().zip(&instrs) {
+            let Some(instr) = instr else { continue };
+            made.push(instr);
+            for &(pred, source) in &edges[phi.edges.clone()] {
+                let value = value_of(self, f, source);
+                f.add_phi_src(instr, pred, value);
             }
         }
     }
 
     /// Follows the values within one block. Accesses that come before any store of theirs wait for what comes in.
-    fn scan_block(
-        &mut self,
-        f: &mut Function,
-        block: Block,
-        open: &mut Vec<(usize, Block, Instr)>,
-    ) {
+    fn scan_block(&mut self, f: &mut Function, block: Block) {
         let mut next = f.first_instr(block);
         while let Some(instr) = next {
             next = f.next_instr(instr);
@@ -361,10 +353,10 @@ impl<'a> Renamer<'a> {
             let Some((leaf, comp)) = self.promoted_leaf(f.src(instr, 0)) else { continue };
             if op == Some(Intrinsic::LOAD_DEREF) {
                 if comp.is_none() && !self.at_end.contains_key(&(leaf, block)) {
-                    open.push((leaf, block, instr));
+                    self.wait(leaf, block, instr);
                     continue;
                 }
-                let whole = self.current(f, leaf, block, instr, open);
+                let whole = self.current(f, leaf, block, instr);
                 let value = match comp {
                     Some(comp) => Builder::new(f, Cursor::Before(instr)).channel(whole, comp),
                     None => whole,
@@ -382,29 +374,31 @@ impl<'a> Renamer<'a> {
             let value = if mask == all {
                 stored
             } else {
-                let old = self.current(f, leaf, block, instr, open);
+                let old = self.current(f, leaf, block, instr);
                 merge(f, instr, old, stored, mask, comps)
             };
-            self.at_end.insert((leaf, block), value);
+            if self.at_end.insert((leaf, block), value).is_none() {
+                self.stored[leaf].push(block);
+            }
         }
     }
 
     /// The value of a leaf before `at`: where the block has not stored it yet, a stand-in for what comes in.
-    fn current(
-        &mut self,
-        f: &mut Function,
-        leaf: usize,
-        block: Block,
-        at: Instr,
-        open: &mut Vec<(usize, Block, Instr)>,
-    ) -> Def {
+    fn current(&mut self, f: &mut Function, leaf: usize, block: Block, at: Instr) -> Def {
         if let Some(&value) = self.at_end.get(&(leaf, block)) {
             return self.resolve(value);
         }
         let incoming = f.create(InstrInit::Undef, self.accesses.leaves[leaf].shape, &[]);
         f.insert(incoming, Cursor::Before(at));
-        open.push((leaf, block, incoming));
+        self.wait(leaf, block, incoming);
         incoming.def()
+    }
+
+    fn wait(&mut self, leaf: usize, block: Block, load: Instr) {
+        if self.open[leaf].is_empty() {
+            self.waiting.push(leaf);
+        }
+        self.open[leaf].push((block, load));
     }
 
     fn promoted_leaf(&self, deref: Def) -> Option<(usize, Option<u8>)> {
@@ -412,11 +406,17 @@ impl<'a> Renamer<'a> {
         self.accesses.leaves[leaf].promoted.then_some((leaf, comp))
     }
 
-    fn resolve(&self, mut def: Def) -> Def {
-        while let Some(&next) = self.replaced.get(&def) {
-            def = next;
+    /// What stands for a value that may have been a load. Chains of loads become short on the way.
+    fn resolve(&mut self, def: Def) -> Def {
+        let mut last = def;
+        while let Some(&next) = self.replaced.get(&last) {
+            last = next;
         }
-        def
+        let mut at = def;
+        while let Some(next) = self.replaced.get_mut(&at).filter(|next| **next != last) {
+            at = std::mem::replace(next, last);
+        }
+        last
     }
 
     fn replace(&mut self, f: &mut Function, load: Instr, value: Def) {
@@ -426,68 +426,6 @@ impl<'a> Renamer<'a> {
             self.replaced.insert(load.def(), value);
         }
         f.remove(load);
-    }
-
-    fn end_value(&mut self, f: &mut Function, leaf: usize, block: Block) -> Def {
-        match self.at_end.get(&(leaf, block)) {
-            Some(&value) => self.resolve(value),
-            None => self.start_value(f, leaf, block),
-        }
-    }
-
-    /// Walks up single predecessors to a known value, a join (which gets a phi) or the start (undef).
-    fn start_value(&mut self, f: &mut Function, leaf: usize, block: Block) -> Def {
-        let mut path = Vec::new();
-        let mut at = block;
-        let shape = self.accesses.leaves[leaf].shape;
-        let value = loop {
-            if let Some(&value) = self.at_start.get(&(leaf, at)) {
-                break self.resolve(value);
-            }
-            path.push(at);
-            let start = f.start_block();
-            if self.position[at.index()] < self.unset[leaf] && at != start {
-                at = start;
-                continue;
-            }
-            match *f.preds(at) {
-                [] => {
-                    let undef = f.create(InstrInit::Undef, shape, &[]);
-                    f.insert(undef, Cursor::AfterPhis(at));
-                    break undef.def();
-                }
-                [pred] => {
-                    if let Some(&value) = self.at_end.get(&(leaf, pred)) {
-                        break self.resolve(value);
-                    }
-                    at = pred;
-                }
-                _ => {
-                    let phi = f.create(InstrInit::Phi(&[]), shape, &[]);
-                    f.insert(phi, Cursor::BlockStart(at));
-                    self.pending.push((leaf, at, phi));
-                    self.phis.push(phi);
-                    break phi.def();
-                }
-            }
-        };
-        for block in path {
-            self.at_start.insert((leaf, block), value);
-        }
-        value
-    }
-
-    /// Gives the phis their sources, in the order of the text: that of predecessors depends on earlier edits, and
-    /// would show in the order of the phis that this makes.
-    fn finish_phis(&mut self, f: &mut Function) {
-        while let Some((leaf, block, phi)) = self.pending.pop() {
-            let mut preds = f.preds(block).to_vec();
-            preds.sort_unstable_by_key(|pred| self.position[pred.index()]);
-            for pred in preds {
-                let value = self.end_value(f, leaf, pred);
-                f.add_phi_src(phi, pred, value);
-            }
-        }
     }
 
     fn remove_stores(&self, f: &mut Function, blocks: &[Block]) {
