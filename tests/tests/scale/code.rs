@@ -345,3 +345,167 @@ pub fn returns(n: usize) -> String {
     let _ = writeln!(body, "    return %x{n}\n}}");
     module("decl_function f(u32 a) -> u32\n", "", "    32 %r = call f(%x0)\n") + &body
 }
+
+/// Functions that each call the one before in the middle, with code around it that `around` gives for each function.
+fn chain(n: usize, reversed: bool, around: impl Fn(usize) -> [String; 2]) -> String {
+    let mut heads = String::new();
+    let mut bodies: Vec<String> = Vec::new();
+    for i in 0..n {
+        let _ = writeln!(heads, "decl_function f{i}(u32 a) -> u32");
+        let [before, after] = around(i);
+        let call = match i {
+            0 => "    32 %q = imul %r, %r\n".to_owned(),
+            _ => format!("    32 %q = call f{}(%r)\n", i - 1),
+        };
+        bodies.push(format!(
+            "impl f{i} {{\n  block b:\n    32 %a = @load_param (param_idx=0)\n    32 %k = load_const ({i})\n\
+             {before}{call}{after}    return %z\n}}\n"
+        ));
+    }
+    if reversed {
+        bodies.reverse();
+    }
+    module(&heads, "", &format!("    32 %r = call f{}(%x0)\n", n - 1)) + &bodies.concat()
+}
+
+/// Functions of one block, each of which calls the one before.
+pub fn call_chain(n: usize) -> String {
+    chain(n, false, |_| {
+        ["    32 %r = iadd %a, %k\n".to_owned(), "    32 %z = ixor %q, %a\n".to_owned()]
+    })
+}
+
+/// The same, the callers first.
+pub fn call_chain_reversed(n: usize) -> String {
+    chain(n, true, |_| {
+        ["    32 %r = iadd %a, %k\n".to_owned(), "    32 %z = ixor %q, %a\n".to_owned()]
+    })
+}
+
+/// An `if` that changes a value.
+fn branch(from: &str, to: &str, name: &str) -> String {
+    format!(
+        "    1 %c{name} = ult %{from}, %k\n  if %c{name} {{\n  block t{name}:\n    32 %d{name} = umod %{from}, %k\n  \
+         }} else {{\n  block e{name}:\n  }}\n  block n{name}:\n    32 %{to} = phi t{name}: %d{name}, e{name}: %{from}\n"
+    )
+}
+
+/// Functions that call in one block with all that comes before, and branch behind it.
+pub fn branch_behind_calls(n: usize) -> String {
+    chain(n, false, |_| ["    32 %r = iadd %a, %k\n".to_owned(), branch("q", "z", "")])
+}
+
+/// Functions that branch first, and call in one block with all that comes behind.
+pub fn branch_before_calls(n: usize) -> String {
+    chain(n, false, |_| [branch("a", "r", ""), "    32 %z = ixor %q, %a\n".to_owned()])
+}
+
+/// Functions that branch before and behind the call, and hand on a pointer to a local with an initialiser.
+pub fn pointer_chain(n: usize) -> String {
+    let (mut heads, mut bodies) = (String::new(), String::new());
+    for i in 0..n {
+        let _ = writeln!(heads, "decl_function f{i}(ptr(function, u32) p) -> u32");
+        let call = match i {
+            0 => "    32 %q = imul %x, %x\n".to_owned(),
+            _ => format!("    32 %lv = deref_var &l\n    32 %q = call f{}(%lv)\n", i - 1),
+        };
+        let _ = writeln!(
+            bodies,
+            "impl f{i} {{\n  decl_var function u32 &l = 0x7\n  block b:\n    32 %a = @load_param (param_idx=0)\n    \
+             32 %p = deref_cast &(%a) (function u32)\n    32 %x = @load_deref %p\n{call}    32 %k = load_const ({i})\n\
+             {}    @store_deref %p, %z (write_mask=x)\n    return %z\n}}",
+            branch("q", "z", "")
+        );
+    }
+    let code = format!("{STORE_LOCAL}    32 %r = call f{}(%v)\n", n - 1);
+    module(&heads, ONE_LOCAL, &code) + &bodies
+}
+
+/// Entry points that each call one function of a chain.
+pub fn entries(n: usize) -> String {
+    let (mut shaders, mut heads) = (String::new(), String::new());
+    let mut bodies = String::new();
+    for i in 0..n {
+        let _ = writeln!(shaders, "shader compute \"e{i}\" entry(e{i}) LocalSize(1, 1, 1)");
+        let _ = writeln!(heads, "decl_function f{i}(u32 a) -> u32\ndecl_function e{i}()");
+        let call = match i {
+            0 => "    32 %q = imul %k, %a\n".to_owned(),
+            _ => format!("    32 %q = call f{}(%a)\n", i - 1),
+        };
+        let _ = writeln!(
+            bodies,
+            "impl f{i} {{\n  block b:\n    32 %a = @load_param (param_idx=0)\n    32 %k = load_const ({i})\n{call}    \
+             32 %z = iadd %q, %k\n    return %z\n}}\nimpl e{i} {{\n  block b:\n    32 %k = load_const ({i})\n    \
+             32 %q = call f{i}(%k)\n    32 %po = deref_var &out\n    32 %pod = deref_struct &(%po).0\n    \
+             32 %o = deref_array &(%pod)[%k]\n    @store_deref %o, %q (write_mask=x)\n}}"
+        );
+    }
+    let main = module(&heads, "", "    32 %r = iadd %x0, %y\n");
+    main.replacen("decl_type", &format!("{shaders}decl_type"), 1) + &bodies
+}
+
+/// Copies of a struct with many members.
+pub fn large_copies(n: usize) -> String {
+    let mut members = "decl_type Many = struct {\n".to_owned();
+    for i in 0..n {
+        let _ = writeln!(members, "  u32 m{i},");
+    }
+    members += "}\n";
+    let mut code = "    32 %p = deref_var &p\n    32 %q = deref_var &q\n".to_owned();
+    for i in 0..n {
+        let (to, from) = [("q", "p"), ("p", "q")][i % 2];
+        let _ = writeln!(
+            code,
+            "    32 %m{i} = deref_struct &(%{from}).{i}\n    @store_deref %m{i}, %x0 (write_mask=x)\n    \
+             @copy_deref %{to}, %{from}"
+        );
+    }
+    code += "    32 %r = @load_deref %m0\n";
+    module(&members, "  decl_var function Many &p\n  decl_var function Many &q\n", &code)
+}
+
+/// As many locals as `if`s, each of which stores one of them.
+pub fn local_an_if(n: usize) -> String {
+    let (mut vars, mut code) = (String::new(), String::new());
+    for i in 0..n {
+        let _ = writeln!(vars, "  decl_var function u32 &v{i}");
+        let _ = writeln!(
+            code,
+            "    32 %v{i} = deref_var &v{i}\n    @store_deref %v{i}, %x0 (write_mask=x)"
+        );
+    }
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "    32 %c{i} = load_const ({i})\n    1 %b{i} = ult %x0, %c{i}\n  if %b{i} {{\n  block t{i}:\n    \
+             32 %s{i} = umod %y, %c{i}\n    @store_deref %v{i}, %s{i} (write_mask=x)\n  }} else {{\n  block e{i}:\n  }}\n  \
+             block n{i}:"
+        );
+    }
+    code += "    32 %z0 = load_const (0)\n";
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "    32 %r{i} = @load_deref %v{i}\n    32 %z{} = ixor %z{i}, %r{i}",
+            i + 1
+        );
+    }
+    let _ = writeln!(code, "    32 %r = iadd %z{n}, %y");
+    module("", &vars, &code)
+}
+
+/// A loop with as many `break`s and `continue`s.
+pub fn jumps(n: usize) -> String {
+    let mut code = format!("{STORE_LOCAL}  loop {{\n  block h:\n");
+    for i in 0..n {
+        let jump = ["break", "continue"][i % 2];
+        let _ = writeln!(
+            code,
+            "    32 %l{i} = @load_deref %v\n    32 %c{i} = load_const ({i})\n    1 %b{i} = ult %l{i}, %c{i}\n  \
+             if %b{i} {{\n  block t{i}:\n    {jump}\n  }} else {{\n  block e{i}:\n  }}\n  block n{i}:\n    \
+             32 %u{i} = umod %l{i}, %y\n    @store_deref %v, %u{i} (write_mask=x)"
+        );
+    }
+    code += "  }\n  block m:\n    32 %r = @load_deref %v\n";
+    module("", ONE_LOCAL, &code)
+}

@@ -105,7 +105,7 @@ fn stages(source: &str) -> [Module; 2] {
 
 #[test]
 fn each_pass_takes_about_linear_time() {
-    let kinds: [(&str, fn(usize) -> String, usize); 20] = [
+    let kinds: [(&str, fn(usize) -> String, usize); 29] = [
         ("straight-line instructions", code::straight, 20_000),
         ("ifs", code::ifs, 5_000),
         ("ifs on constants", code::constant_ifs, 5_000),
@@ -126,6 +126,15 @@ fn each_pass_takes_about_linear_time() {
         ("functions", code::functions, 2_000),
         ("functions that branch", code::branching_functions, 1_000),
         ("loops that return", code::returns, 1_000),
+        ("functions that call the one before", code::call_chain, 2_000),
+        ("functions that call the one behind", code::call_chain_reversed, 2_000),
+        ("functions that call and branch behind", code::branch_behind_calls, 2_000),
+        ("functions that branch and call behind", code::branch_before_calls, 2_000),
+        ("functions that hand on a pointer", code::pointer_chain, 1_000),
+        ("entry points that share functions", code::entries, 1_000),
+        ("copies of a large struct", code::large_copies, 2_000),
+        ("locals that an if stores each", code::local_an_if, 2_000),
+        ("jumps out of and within a loop", code::jumps, 1_000),
     ];
     // Debug builds take longer for everything.
     let part = if cfg!(debug_assertions) { 8 } else { 1 };
