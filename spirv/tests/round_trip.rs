@@ -1,6 +1,8 @@
 //! The round-trip law: what is read is written as the same instructions again.
 
 mod asm;
+#[path = "round_trip/classes.rs"]
+mod classes;
 #[path = "round_trip/floats.rs"]
 mod floats;
 #[path = "round_trip/fragment.rs"]
@@ -447,4 +449,18 @@ fn a_rung_whose_literals_are_known() {
             OpFunctionEnd
         "#]],
     );
+}
+
+/// What is said of a function is said once, however many entry points it is.
+#[test]
+fn two_entry_points_of_one_function() {
+    let other = "OpEntryPoint GLCompute %main \"other\"\nOpExecutionMode %main LocalSize";
+    let header = HEADER.replacen("OpExecutionMode %main LocalSize", other, 1);
+    let text = format!("{header}{MAIN}OpReturn\nOpFunctionEnd");
+    expect![[r#"
+        OpEntryPoint GLCompute %1 "main"
+        OpEntryPoint GLCompute %1 "other"
+        OpExecutionMode %1 LocalSize 1 1 1
+    "#]]
+    .assert_eq(&written(&text, &["OpEntryPoint", "OpExecutionMode"]));
 }

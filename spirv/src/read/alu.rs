@@ -24,10 +24,15 @@ pub(super) enum Operand {
 /// integers whose size the opcode fixes (counts, indices) may have another, and are converted.
 pub(super) fn fits(form: &AluForm, result: Shape, srcs: &[Shape], exact: bool) -> bool {
     let info = form.info;
-    if srcs.len() != info.inputs.len() || !exact && info.props.contains(AluProps::CONVERSION) {
+    // What saturates does so at the size of the result.
+    let one_size =
+        info.props.contains(AluProps::CONVERSION) || form.form.name.ends_with("DotAccSat");
+    if srcs.len() != info.inputs.len() || !exact && one_size {
         return false;
     }
     let is_int = |base| !exact && matches!(base, BaseType::Int | BaseType::Uint);
+    // Where all that goes in has its size, none of it is a count beside a value of any size.
+    let has_counts = info.inputs.iter().any(|ty| ty.bits == 0);
     let width = match info.output.bits {
         0 => result.bits(),
         _ => {
@@ -50,7 +55,7 @@ pub(super) fn fits(form: &AluForm, result: Shape, srcs: &[Shape], exact: bool) -
     info.inputs.iter().zip(srcs).all(|(ty, src)| {
         let bits = match ty.bits {
             0 => src.bits() == width,
-            n => n == src.bits() || is_int(ty.base) && n != 1 && src.bits() > 1,
+            n => n == src.bits() || has_counts && is_int(ty.base) && n != 1 && src.bits() > 1,
         };
         let comps = match ty.comps {
             0 => src.comps() == result.comps() || src.comps() == 1,
@@ -244,7 +249,7 @@ impl FnReader<'_, '_> {
         let def = instr.def();
         match self.f.bits(def) == shape.bits() {
             true => Ok(def),
-            false => self.resize(def, shape.bits(), false),
+            false => self.resize(def, shape.bits(), info.output.base == BaseType::Int),
         }
     }
 

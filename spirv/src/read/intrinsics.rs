@@ -205,8 +205,11 @@ impl FnReader<'_, '_> {
             scope.ok_or_else(|| Error::unsupported(format!("scope {value}")))?
         } else if is_semantics {
             let (flags, modes) = semantics_value(index, value);
-            if index == Index::MEMORY_SEMANTICS {
-                set_index(info, &mut parts.indices, Index::MEMORY_MODES, modes);
+            if let Some(slot) = info.index_slot(Index::MEMORY_MODES) {
+                // An exchange that fails may order nothing, whatever memory it names.
+                if index == Index::MEMORY_SEMANTICS || flags != 0 {
+                    parts.indices[slot] |= modes;
+                }
             }
             flags
         } else {

@@ -8,7 +8,7 @@ use crate::error::Error;
 use deburr_ir_core::{
     AluOp, BaseType, Def, Flags, FormDir, Function, Instr, Outside, SpirvForm, User,
 };
-use spirv::Op;
+use spirv::{Op, PackedVectorFormat};
 
 impl Emit<'_, '_> {
     pub(super) fn alu(&mut self, instr: Instr, op: AluOp) -> Result<(), Error> {
@@ -82,7 +82,25 @@ impl Emit<'_, '_> {
         if !f.flags(instr).contains(Flags::DOM) {
             self.outside(form, instr, &mut operands)?;
         }
+        if form.name.ends_with("Dot") && form.name != "Dot" || form.name.ends_with("DotAccSat") {
+            self.packed_format(instr, ty, &mut operands)?;
+        }
         self.emit_form(form, instr, ty, &operands)
+    }
+
+    /// The format of an integer dot product's packed vectors, behind its operands.
+    fn packed_format(
+        &self,
+        instr: Instr,
+        ty: ValueType,
+        operands: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        match (self.f.comps(self.f.src(instr, 0)), ty.comps) {
+            (1, 1) => operands.push(PackedVectorFormat::PackedVectorFormat4x8Bit as u32),
+            (_, 1) => {}
+            _ => return Err(Error::unsupported("integer dot products by component")),
+        }
+        Ok(())
     }
 
     /// The product of a vector and a component; `false` if the instruction is none.

@@ -5,6 +5,7 @@
 //! neighbour votes, and where one still disagrees an OpBitcast stands between. The signedness of integer results
 //! is free in SPIR-V, so they only follow votes. Constants and undefs are written in any class at each use.
 
+use super::fixed;
 use super::types::Class;
 use deburr_ir_core::{
     AluOp, BaseType, Def, Function, Index, Instr, InstrKind, InstrView, Intrinsic, Module, TexInfo,
@@ -57,21 +58,12 @@ pub(super) fn moved_srcs(op: AluOp) -> std::ops::Range<usize> {
     MOVES.iter().find(|(moves, _)| *moves == op).map_or(0..0, |(_, srcs)| srcs.clone())
 }
 
-/// SPIR-V instructions whose integers must be unsigned.
-const UNSIGNED: &[&str] =
-    &["UDiv", "UMod", "UConvert", "ConvertFToU", "UMulExtended", "IAddCarry", "ISubBorrow"];
-/// SPIR-V instructions whose sources, as many as named, must have the type of the result.
-const AS_RESULT: &[(&str, usize)] = &[
-    ("BitFieldInsert", 2),
-    ("BitFieldSExtract", 1),
-    ("BitFieldUExtract", 1),
-    ("BitReverse", 1),
-    ("UDiv", 2),
-    ("UMod", 2),
-];
-
 fn form_name(f: &Function, instr: Instr) -> &'static str {
     f.alu_info(instr).and_then(|i| i.spirv.first()).map_or("", |form| form.name)
+}
+
+fn intrinsic_form(f: &Function, module: &Module, instr: Instr) -> &'static str {
+    super::memory::form_of(f, module, instr).map_or("", |form| form.name)
 }
 
 /// What an ALU source must be.
@@ -80,15 +72,14 @@ pub(super) fn alu_want(f: &Function, instr: Instr, op: AluOp, n: usize) -> Want 
         return Want::Result;
     }
     let name = form_name(f, instr);
-    if AS_RESULT.iter().any(|&(form, srcs)| form == name && n < srcs) {
-        return Want::Result;
+    if let Some(want) = fixed::alu_source(name, n) {
+        return want;
     }
     match f.alu_info(instr).map(|i| i.inputs[n].base) {
         // A cast takes and gives any type.
         _ if name == "Bitcast" => Want::Any,
         Some(BaseType::Float) => Want::Class(Class::Float),
         _ if f.bits(f.src(instr, n)) == 1 => Want::Class(Class::Bool),
-        _ if UNSIGNED.contains(&name) => Want::Class(Class::Uint),
         _ => Want::Int,
     }
 }
@@ -107,10 +98,7 @@ fn gives(f: &Function, module: &Module, instr: Instr) -> Gives {
             }
             match f.alu_info(instr).map(|i| i.output.base) {
                 Some(BaseType::Float) => Gives::Class(Class::Float),
-                _ if UNSIGNED.contains(&form_name(f, instr)) => Gives::Class(Class::Uint),
-                // The exponent, by the struct that the writer makes.
-                _ if form_name(f, instr) == "FrexpStruct" => Gives::Class(Class::Sint),
-                _ => Gives::Int,
+                _ => fixed::alu_result(form_name(f, instr)).map_or(Gives::Int, Gives::Class),
             }
         }
         InstrView::Intrinsic(op, _) => match intrinsic_class(f, module, instr, op) {
@@ -213,10 +201,8 @@ fn intrinsic_class(f: &Function, module: &Module, instr: Instr, op: Intrinsic) -
         | Intrinsic::IMAGE_DEREF_ORDER => Some(Class::Uint),
         Intrinsic::RQ_LOAD => f.index(instr, Index::RAY_QUERY_VALUE).map(ray_query_class),
         _ if f.index(instr, Index::REDUCTION_OP).is_some_and(reduces_floats) => Some(Class::Float),
-        _ if f.srcs(instr).first().is_some_and(|s| f.kind(s.def().instr()) == InstrKind::Deref) => {
-            pointee_class(f, module, instr, 0)
-        }
-        _ => None,
+        _ => fixed::intrinsic_result(intrinsic_form(f, module, instr))
+            .or_else(|| pointee_class(f, module, instr, 0)),
     }
 }
 
@@ -233,11 +219,12 @@ pub(super) fn intrinsic_want(f: &Function, module: &Module, instr: Instr, n: usi
         return Want::Class(Class::Bool);
     }
     match f.intrinsic(instr) {
-        Some(Intrinsic::RQ_INITIALIZE) => {
-            return if n >= 4 { Want::Class(Class::Float) } else { Want::Int };
-        }
-        Some(Intrinsic::RQ_GENERATE_INTERSECTION) => return Want::Class(Class::Float),
+        Some(Intrinsic::VOTE_FEQ) => return Want::Class(Class::Float),
+        Some(Intrinsic::VOTE_IEQ) => return Want::Int,
         _ => {}
+    }
+    if let Some(want) = fixed::intrinsic_source(intrinsic_form(f, module, instr), n) {
+        return want;
     }
     match pointee_class(f, module, instr, 0) {
         // Data sources have the type of the memory; coordinates and the like are integers.

@@ -461,7 +461,7 @@ impl Emit<'_, '_> {
             return if handle { self.handle(def) } else { self.pointer(def) };
         }
         match comp {
-            Some(comp) => self.operand_scalar(def, comp, self.class(def)),
+            Some(comp) => self.operand_scalar(def, comp, self.wanted_class(instr, n)),
             None => self.wanted_src(instr, n),
         }
     }
@@ -473,7 +473,11 @@ impl Emit<'_, '_> {
         Ok(match name {
             "memory_scope" | "execution_scope" => self.scope(value),
             "memory_semantics" | "failure_semantics" => {
-                let modes = f.index(instr, Index::MEMORY_MODES).unwrap_or(0);
+                let modes = match (name, value) {
+                    // What orders nothing names no memory.
+                    ("failure_semantics", 0) => 0,
+                    _ => f.index(instr, Index::MEMORY_MODES).unwrap_or(0),
+                };
                 self.w.u32_const(semantics(value, modes))
             }
             _ => self.w.u32_const(value),

@@ -1,7 +1,7 @@
 //! Writing modules as SPIR-V.
 //!
 //! Functions are written first, into a buffer of their own; types, constants and variables are collected on the way,
-//! so that only what is used is written. [`infer`] decides what each value is in SPIR-V's eyes, [`flow`] writes the
+//! so that only what is used is written. [`infer`] decides what each value is in SPIR-V's eyes, within what is [`fixed`], [`flow`] writes the
 //! control-flow tree ([`switch`] finds what of it is a switch), [`code`] the instructions one by one: [`alu`] arithmetic,
 //! [`memory`] and [`pointers`] pointers and what goes through them, [`copy`] whole objects, [`tex`] textures, each with
 //! operands by [`operand`]. [`raise`] finds what is one instruction in SPIR-V and many in the IR.
@@ -10,6 +10,7 @@ mod alu;
 mod code;
 mod copy;
 mod decorate;
+mod fixed;
 mod flow;
 mod image;
 mod infer;
@@ -138,6 +139,7 @@ impl<'m> Writer<'m> {
         let module = self.module;
         let mut entries = Words::default();
         let mut modes = Words::default();
+        let mut seen_modes = FxHashSet::default();
         // What the API can set, and what the interface names, is written even if no code uses it.
         for n in 0..module.spec_consts.len() {
             self.spec_const(SpecConst::from_index(n))?;
@@ -152,7 +154,8 @@ impl<'m> Writer<'m> {
         }
         let used: FxHashSet<Var> = self.vars.keys().copied().collect();
         for entry in &module.entry_points {
-            self.entry_point(entry, &used, &mut entries, &mut modes)?;
+            self.entry_point(entry, &used, &mut entries)?;
+            self.modes(entry, &mut seen_modes, &mut modes)?;
         }
         self.module_variables()?;
         let header = self.preamble()?;
@@ -201,7 +204,6 @@ impl<'m> Writer<'m> {
         entry: &EntryPoint,
         used: &FxHashSet<Var>,
         entries: &mut Words,
-        modes: &mut Words,
     ) -> Result<(), Error> {
         let id = self.funcs[entry.function.index()];
         let mut interface = Vec::new();
@@ -214,6 +216,17 @@ impl<'m> Writer<'m> {
         }
         let operands = [stage(entry.stage) as u32, id];
         entries.op_str(Op::EntryPoint, &operands, &entry.name, &interface);
+        Ok(())
+    }
+
+    /// The execution modes of an entry point. Those of several that are one function are the function's.
+    fn modes(
+        &mut self,
+        entry: &EntryPoint,
+        seen: &mut FxHashSet<Vec<u32>>,
+        modes: &mut Words,
+    ) -> Result<(), Error> {
+        let id = self.funcs[entry.function.index()];
         for mode in &entry.modes {
             let kind = spirv::ExecutionMode::from_str(&mode.name)
                 .map_err(|()| Error::unsupported(format!("execution mode `{}`", mode.name)))?;
@@ -233,7 +246,9 @@ impl<'m> Writer<'m> {
                     ModeArg::Spec(spec) => self.spec_const(*spec)?,
                 });
             }
-            modes.op(if by_id { Op::ExecutionModeId } else { Op::ExecutionMode }, &operands);
+            if seen.insert(operands.clone()) {
+                modes.op(if by_id { Op::ExecutionModeId } else { Op::ExecutionMode }, &operands);
+            }
         }
         Ok(())
     }

@@ -94,17 +94,17 @@ fn interpolation() {
     check(
         &fragment("OpCapability InterpolationFunction", code),
         expect![[r#"
-        %1 = OpFunction  %4  None %5
-        %6 = OpLabel
-        %9 = OpExtInst  %8  %10 InterpolateAtCentroid %2
-        %11 = OpExtInst  %8  %10 InterpolateAtSample %2 %12
-        %13 = OpExtInst  %8  %10 InterpolateAtOffset %2 %15
-        OpStore %3 %9
-        OpStore %3 %11
-        OpStore %3 %13
-        OpReturn
-        OpFunctionEnd
-    "#]],
+            %1 = OpFunction  %4  None %5
+            %6 = OpLabel
+            %9 = OpExtInst  %8  %10 InterpolateAtCentroid %2
+            %11 = OpExtInst  %8  %10 InterpolateAtSample %2 %13
+            %14 = OpExtInst  %8  %10 InterpolateAtOffset %2 %16
+            OpStore %3 %9
+            OpStore %3 %11
+            OpStore %3 %14
+            OpReturn
+            OpFunctionEnd
+        "#]],
     );
 }
 

@@ -527,3 +527,56 @@ fn a_struct_of_one_matrix_and_the_matrix() {
     "#]],
     );
 }
+
+/// A load stays behind an atomic that acquires: the parts of the pair are not loaded at once.
+#[test]
+fn loads_stay_behind_what_acquires() {
+    let text = |semantics: u32| {
+        compute(
+            "",
+            r"
+            OpDecorate %block Block
+            OpMemberDecorate %block 0 Offset 0
+            OpMemberDecorate %block 1 Offset 4
+            OpDecorate %a DescriptorSet 0
+            OpDecorate %a Binding 0
+            OpDecorate %b DescriptorSet 0
+            OpDecorate %b Binding 1",
+            &format!(
+                r"
+            %order = OpConstant %u32 {semantics}
+            %block = OpTypeStruct %u32 %u32
+            %ptr_block = OpTypePointer StorageBuffer %block
+            %ptr = OpTypePointer StorageBuffer %u32
+            %a = OpVariable %ptr_block StorageBuffer
+            %b = OpVariable %ptr_block StorageBuffer
+            %main = OpFunction %void None %fn
+            %start = OpLabel
+            %a0 = OpAccessChain %ptr %a %n0
+            %a1 = OpAccessChain %ptr %a %n1
+            %b0 = OpAccessChain %ptr %b %n0
+            %x = OpLoad %u32 %a0
+            %flag = OpAtomicLoad %u32 %b0 %n1 %order
+            %y = OpLoad %u32 %a1
+            %sum = OpIAdd %u32 %x %y
+            %all = OpIAdd %u32 %sum %flag
+            OpStore %b0 %all
+            OpReturn
+            OpFunctionEnd"
+            ),
+        )
+    };
+    let loads = |semantics| written(&text(semantics), &["OpLoad", "OpAtomicLoad"]);
+    expect![[r#"
+        %14 = OpLoad  %7  %10
+        %15 = OpAtomicLoad  %7  %13 %11 %16
+        %17 = OpLoad  %7  %12
+    "#]]
+    .assert_eq(&loads(66));
+    // One that is relaxed orders nothing.
+    expect![[r#"
+        %12 = OpLoad  %11  %2
+        %14 = OpAtomicLoad  %7  %10 %15 %8
+    "#]]
+    .assert_eq(&loads(0));
+}

@@ -10,7 +10,7 @@ use crate::write::decorate::has_rounding;
 use crate::write::memory::is_marked;
 use crate::write::narrow::is_storage_only_type;
 use deburr_ir_core::{
-    Block, Constant, Def, DerefKind, Function, Instr, InstrKind, InstrView, Intrinsic,
+    Block, Constant, Def, DerefKind, Function, Index, Instr, InstrKind, InstrView, Intrinsic,
     IntrinsicFlags, Module, Swizzle, Type, TypeData, User,
 };
 use spirv::Op;
@@ -37,9 +37,9 @@ impl Raise {
                 InstrView::Intrinsic(..) => {
                     let Some(info) = f.intrinsic_info(instr) else { continue };
                     let memory = info.memory;
-                    let writes = !memory.writes.is_empty()
-                        || memory.writes_deref
-                        || info.flags.contains(IntrinsicFlags::BARRIER);
+                    let orders = info.flags.contains(IntrinsicFlags::BARRIER)
+                        || f.index(instr, Index::MEMORY_SEMANTICS).is_some_and(|s| s != 0);
+                    let writes = !memory.writes.is_empty() || memory.writes_deref || orders;
                     let reads = !memory.reads.is_empty() || memory.reads_deref;
                     if writes {
                         self.flush(f, module, &mut loads, true);
