@@ -188,9 +188,17 @@ fn equal(f: &Function, a: Instr, b: Instr) -> bool {
         (InstrView::Tex(x), InstrView::Tex(y)) => x == y && same_srcs(),
         (InstrView::Deref(x), InstrView::Deref(y)) => x == y && same_srcs(),
         (InstrView::LoadConst(x), InstrView::LoadConst(y)) => x == y,
-        (InstrView::Phi(preds), InstrView::Phi(_)) => {
-            f.block_of(a) == f.block_of(b)
-                && preds.iter().enumerate().all(|(n, &p)| f.phi_src(b, p) == Some(f.src(a, n)))
+        (InstrView::Phi(x), InstrView::Phi(y)) if f.block_of(a) == f.block_of(b) => {
+            if x == y {
+                return same_srcs();
+            }
+            let by_block = |preds: &[Block], phi: Instr| {
+                let defs = f.srcs(phi).iter().map(|src| src.def());
+                let mut list: Vec<(Block, Def)> = preds.iter().copied().zip(defs).collect();
+                list.sort_unstable();
+                list
+            };
+            by_block(x, a) == by_block(y, b)
         }
         _ => false,
     }

@@ -18,6 +18,9 @@ pub fn remove_phis(f: &mut Function) -> bool {
 /// Removes those of `work` that are trivial, and what becomes trivial by it.
 pub(crate) fn remove_trivial(f: &mut Function, mut work: Vec<Instr>) -> bool {
     let mut changed = false;
+    // In the order of the program: of a chain, the first takes the uses of each of the others, one by one. The other
+    // way round each would take those of all behind it.
+    work.reverse();
     while let Some(phi) = work.pop() {
         if f.is_removed(phi) {
             continue;
@@ -34,8 +37,7 @@ pub(crate) fn remove_trivial(f: &mut Function, mut work: Vec<Instr>) -> bool {
     changed
 }
 
-/// The one value that a phi can have: equal sources, itself apart. Equal constants count as one value if the first
-/// of them is at the start of the function or the only one.
+/// The one value that a phi can have: equal sources, itself apart.
 fn only_source(f: &Function, phi: Instr) -> Option<Def> {
     let mut value = None;
     for src in f.srcs(phi) {
