@@ -509,3 +509,39 @@ pub fn jumps(n: usize) -> String {
     code += "  }\n  block m:\n    32 %r = @load_deref %v\n";
     module("", ONE_LOCAL, &code)
 }
+
+/// Phis in a row, each of which takes the one before from both arms of an `if`.
+pub fn trivial_phis(n: usize) -> String {
+    let mut code = "    32 %p0 = iadd %x0, %y\n".to_owned();
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "    32 %c{i} = load_const ({i})\n    1 %b{i} = ult %y, %c{i}\n  if %b{i} {{\n  block t{i}:\n    \
+             @store_deref %a1, %c{i} (write_mask=x)\n  }} else {{\n  block e{i}:\n  }}\n  block n{i}:\n    \
+             32 %p{} = phi t{i}: %p{i}, e{i}: %p{i}\n    @store_deref %a1, %p{} (write_mask=x)",
+            i + 1,
+            i + 1
+        );
+    }
+    let _ = writeln!(code, "    32 %r = iadd %p{n}, %y");
+    module("", "", &code)
+}
+
+/// Equal phis of many values, behind a loop that is left in as many places.
+pub fn equal_phis(n: usize) -> String {
+    let mut code = "  loop {\n  block h:\n".to_owned();
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "    32 %l{i} = @load_deref %a0\n    1 %b{i} = ult %l{i}, %y\n  if %b{i} {{\n  block t{i}:\n    break\n  }} \
+             else {{\n  block e{i}:\n  }}\n  block n{i}:"
+        );
+    }
+    code += "  }\n  block m:\n";
+    for phi in 0..4 {
+        let sources: Vec<String> = (0..n).map(|i| format!("t{i}: %l{i}")).collect();
+        let _ = writeln!(code, "    32 %p{phi} = phi {}", sources.join(", "));
+    }
+    code += "    32 %q0 = imul %p0, %p1\n    32 %q1 = imul %p2, %p3\n    32 %r = iadd %q0, %q1\n";
+    module("", "", &code)
+}

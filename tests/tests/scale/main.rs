@@ -105,7 +105,7 @@ fn stages(source: &str) -> [Module; 2] {
 
 #[test]
 fn each_pass_takes_about_linear_time() {
-    let kinds: [(&str, fn(usize) -> String, usize); 29] = [
+    let kinds: [(&str, fn(usize) -> String, usize); 31] = [
         ("straight-line instructions", code::straight, 20_000),
         ("ifs", code::ifs, 5_000),
         ("ifs on constants", code::constant_ifs, 5_000),
@@ -135,6 +135,8 @@ fn each_pass_takes_about_linear_time() {
         ("copies of a large struct", code::large_copies, 2_000),
         ("locals that an if stores each", code::local_an_if, 2_000),
         ("jumps out of and within a loop", code::jumps, 1_000),
+        ("phis of one value", code::trivial_phis, 5_000),
+        ("equal phis of many values", code::equal_phis, 2_000),
     ];
     // Debug builds take longer for everything.
     let part = if cfg!(debug_assertions) { 8 } else { 1 };
