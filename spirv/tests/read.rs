@@ -3,6 +3,8 @@
 mod asm;
 #[path = "read/flow.rs"]
 mod flow;
+#[path = "read/workgroup.rs"]
+mod workgroup;
 
 use asm::{HEADER, assemble, compute};
 use deburr_spirv::{ErrorKind, FloatMode, ReadOptions, read};

@@ -99,6 +99,14 @@ pub(super) struct RawMode {
     pub by_id: bool,
 }
 
+/// The size of all workgroups: it takes precedence over the execution modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WorkgroupSize {
+    Plain([u32; 3]),
+    /// The IR keeps the decoration of the specialisation constant.
+    Spec(SpecConst),
+}
+
 /// A constant with its type.
 #[derive(Clone, Debug)]
 pub(super) struct Const {
@@ -128,6 +136,8 @@ pub(super) struct Reader<'w> {
     pub type_meta: Vec<TypeMeta>,
     pub functions: Vec<RawFunction>,
     pub modes: Vec<RawMode>,
+    /// What a constant says that is decorated as the built-in `WorkgroupSize`.
+    pub workgroup_size: Option<WorkgroupSize>,
     entries: Vec<RawEntry>,
     /// Those of one stage have different names.
     entry_names: FxHashSet<(Stage, String)>,
@@ -156,6 +166,7 @@ impl<'w> Reader<'w> {
             type_meta: Vec::new(),
             functions: Vec::new(),
             modes: Vec::new(),
+            workgroup_size: None,
             entries: Vec::new(),
             entry_names: FxHashSet::default(),
         }
@@ -537,9 +548,23 @@ impl<'w> Reader<'w> {
                 modes.push(ExecutionMode { name: format!("{:?}", mode.mode), args });
             }
             let RawEntry { stage, name, .. } = raw;
+            self.size_workgroups(stage, &mut modes);
             self.m.entry_points.push(EntryPoint { stage, name, function, modes, interface });
         }
         Ok(())
+    }
+
+    /// A plain constant that is the workgroup size becomes the execution mode in its place.
+    fn size_workgroups(&self, stage: Stage, modes: &mut Vec<ExecutionMode>) {
+        let Some(WorkgroupSize::Plain(size)) = self.workgroup_size else { return };
+        if !matches!(stage, Stage::Compute | Stage::Task | Stage::Mesh) {
+            return;
+        }
+        let is_size = |mode: &ExecutionMode| matches!(&mode.name[..], "LocalSize" | "LocalSizeId");
+        let at = modes.iter().position(is_size).unwrap_or(0);
+        modes.retain(|mode| !is_size(mode));
+        let args = size.map(ModeArg::Literal).to_vec();
+        modes.insert(at, ExecutionMode { name: "LocalSize".into(), args });
     }
 
     /// Positions in [`Reader::functions`] of the functions that entry points enter, in order.

@@ -1,7 +1,7 @@
 //! Types, constants, specialisation constants, module variables.
 
 use super::fold::fold_op;
-use super::module::{Const, Deco, FnType, Global, Reader};
+use super::module::{Const, Deco, FnType, Global, Reader, WorkgroupSize};
 use super::words::Inst;
 use crate::error::Error;
 use deburr_ir_core::{
@@ -414,8 +414,30 @@ impl Reader<'_> {
     }
 
     fn add_const(&mut self, id: u32, ty: Type, value: Constant) -> Result<(), Error> {
+        if self.is_workgroup_size(id) {
+            let size = match (self.m.types.value_shape(ty), &value) {
+                (Some((3, 32)), Constant::Bits(bits)) => <[u64; 3]>::try_from(&bits[..]).ok(),
+                _ => None,
+            };
+            let Some(size) = size.filter(|size| !size.contains(&0)) else {
+                let message = "the workgroup size is a vector of three positive integers";
+                return Err(Error::invalid(message));
+            };
+            self.set_workgroup_size(WorkgroupSize::Plain(size.map(|n| n as u32)))?;
+        }
         self.consts.push(Const { ty, value });
         self.define(id, Global::Const(self.consts.len() as u32 - 1))
+    }
+
+    fn is_workgroup_size(&self, id: u32) -> bool {
+        self.deco_arg(id, D::BuiltIn) == Some(spirv::BuiltIn::WorkgroupSize as u32)
+    }
+
+    fn set_workgroup_size(&mut self, size: WorkgroupSize) -> Result<(), Error> {
+        match self.workgroup_size.replace(size) {
+            Some(old) if old != size => Err(Error::invalid("there are two workgroup sizes")),
+            _ => Ok(()),
+        }
     }
 
     /// The bits of a literal of a scalar type, zero-extended.
@@ -516,8 +538,15 @@ impl Reader<'_> {
     fn add_spec(&mut self, id: u32, ty: Type, value: SpecValue) -> Result<(), Error> {
         let decorations = self.decos(id).iter().filter(|d| d.kind != D::SpecId);
         let decorations = decorations.map(Deco::keep).collect();
+        let spec = SpecConst::from_index(self.m.spec_consts.len());
+        if self.is_workgroup_size(id) {
+            if self.m.types.value_shape(ty) != Some((3, 32)) {
+                return Err(Error::invalid("the workgroup size is a vector of three integers"));
+            }
+            self.set_workgroup_size(WorkgroupSize::Spec(spec))?;
+        }
         self.m.spec_consts.push(SpecConstant { name: self.name(id), ty, value, decorations });
-        self.define(id, Global::Spec(SpecConst::from_index(self.m.spec_consts.len() - 1)))
+        self.define(id, Global::Spec(spec))
     }
 
     fn spec_scalar(&mut self, ty: Type, inst: &Inst<'_>) -> Result<(), Error> {
