@@ -83,6 +83,13 @@ const TEXTS: &[(Rule, &str)] = &[
         Rule::DerefAccess,
         "32 %0 = deref_var &s 32 %1 = deref_struct &(%0).a 32x2 %2 = @load_deref %1",
     ),
+    (Rule::DerefAccess, "32 %0 = load_const (0x0) 32 %1 = @load_deref %0"),
+    (Rule::DerefAccess, "32 %0 = undef @store_deref %0, %0 (write_mask=x)"),
+    (Rule::DerefAccess, "32 %0 = deref_var &s 32 %1 = undef @copy_deref %0, %1"),
+    (Rule::DerefAccess, "32 %0 = undef 32 %1 = @deref_buffer_array_length %0"),
+    (Rule::DerefAccess, "32 %0 = undef 32x4 %2 = tex.txs texture_deref=%0 (dim=2d)"),
+    (Rule::DerefAccess, "32 %0 = deref_var &p 32 %1 = @load_deref %0"),
+    (Rule::DerefAccess, "32 %0 = deref_var &p 32 %1 = undef @store_deref %0, %1 (write_mask=x)"),
     (
         Rule::Texture,
         "32 %0 = deref_var &t 32 %1 = undef 32x4 %2 = tex.txl texture_deref=%0, coord=%1, lod=%1 (dim=2d)",

@@ -227,6 +227,9 @@ impl FunctionCheck<'_> {
             return self.error(Rule::Value, place, message);
         }
         self.intrinsic_shapes(instr, info, shape);
+        for n in deref_sources(info) {
+            self.deref_source(instr, n);
+        }
         for (&index, &value) in info.indices.iter().zip(indices) {
             let Some(index) = f.dialects.index_of(op, index) else {
                 self.error(Rule::KnownOp, place, "one of its const indices is in no table");
@@ -309,22 +312,29 @@ impl FunctionCheck<'_> {
 
     // ---- derefs and textures ------------------------------------------------------------------------
 
+    fn deref_source(&mut self, instr: Instr, n: usize) {
+        if self.f.deref(self.f.src(instr, n).instr()).is_none() {
+            let message = format!("source {n} is no deref");
+            self.error(Rule::DerefAccess, Place::Instr(instr), message);
+        }
+    }
+
     fn deref_access(&mut self, instr: Instr, op: Intrinsic) {
         let f = self.f;
-        let Some(deref) = f.deref(f.src(instr, 0).instr()) else { return };
+        let Some(deref) = f.deref(f.src(instr, 0).instr()) else { return }; // said already
         let accessed = match op {
             Intrinsic::LOAD_DEREF => f.shape(instr.def()),
             _ => f.shape(f.src(instr, 1)),
         };
-        let pointee = (deref.ty.index() < self.module.types.len())
-            .then(|| self.module.types.value_shape(deref.ty))
-            .flatten();
-        if self.module.form == Form::Logical
-            && pointee.is_some_and(|pointee| pointee != (accessed.comps(), accessed.bits()))
-        {
-            let message = format!("the deref points to {pointee:?}, accessed is {accessed:?}");
-            self.error(Rule::DerefAccess, Place::Instr(instr), message);
+        if self.module.form != Form::Logical || deref.ty.index() >= self.module.types.len() {
+            return;
         }
+        let message = match self.module.types.value_shape(deref.ty) {
+            Some(pointee) if pointee == (accessed.comps(), accessed.bits()) => return,
+            Some(pointee) => format!("the deref points to {pointee:?}, accessed is {accessed:?}"),
+            None => "the deref points to no scalar, vector or pointer".into(),
+        };
+        self.error(Rule::DerefAccess, Place::Instr(instr), message);
     }
 
     fn deref(&mut self, instr: Instr, deref: &DerefInfo) {
@@ -400,6 +410,9 @@ impl FunctionCheck<'_> {
         for (n, kind) in tex.srcs.iter().enumerate() {
             if !seen.insert(*kind) {
                 self.error(Rule::Texture, place, format!("there are two sources {kind:?}"));
+            }
+            if matches!(kind, TexSrc::TextureDeref | TexSrc::SamplerDeref) {
+                self.deref_source(instr, n);
             }
             let comps = f.comps(f.src(instr, n));
             let array = u8::from(tex.is_array && tex.op != TexOp::Lod);
@@ -479,6 +492,16 @@ impl FunctionCheck<'_> {
             self.error(Rule::Call, place, message);
         }
     }
+}
+
+/// The sources that are derefs: those whose memory the intrinsic touches, and the first of one named after them.
+fn deref_sources(info: &IntrinsicInfo) -> impl Iterator<Item = usize> {
+    let memory = &info.memory;
+    let first = memory.reads_deref || memory.writes_deref || info.name.contains("deref");
+    [first, memory.reads_deref1]
+        .into_iter()
+        .enumerate()
+        .filter_map(move |(n, is)| (is && n < info.srcs.len()).then_some(n))
 }
 
 /// Coordinates that an image has, the layer apart.

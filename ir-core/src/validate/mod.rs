@@ -100,7 +100,7 @@ rules! {
     ConstantBits,
     /// A deref steps from a deref, to the type that the step leads to, in the modes of its parent.
     Deref,
-    /// Loads and stores through a deref have the shape of what it points to.
+    /// Memory is accessed through derefs, and loads and stores have the shape of the scalar or vector that it points to.
     DerefAccess,
     /// The sources of a texture operation are of different kinds, and the coordinates have enough components.
     Texture,
