@@ -85,5 +85,6 @@ fn rungs_of_many_literals() {
 
 #[test]
 fn ladders_that_are_no_switch() {
-    check("refused", refused, 300);
+    // SPIR-V nests no deeper than 1023.
+    check("refused", refused, 120);
 }

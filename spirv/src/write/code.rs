@@ -311,12 +311,8 @@ impl<'w, 'm> Emit<'w, 'm> {
                 };
                 let mut operands = vec![ret, result, self.w.funcs[func.index()]];
                 for n in 0..f.srcs(instr).len() {
-                    let src = f.src(instr, n);
                     let param = self.w.module[func].params.get(n).map(|p| p.ty);
-                    operands.push(match f.kind(src.instr()) {
-                        InstrKind::Deref => self.argument(src, param)?,
-                        _ => self.wanted_src(instr, n)?,
-                    });
+                    operands.push(self.argument(instr, n, param)?);
                 }
                 self.code.op(Op::FunctionCall, &operands);
             }

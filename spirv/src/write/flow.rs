@@ -15,10 +15,15 @@ use crate::error::Error;
 use deburr_ir_core::{
     Block, CfList, Func, Function, Instr, Intrinsic, JumpKind, Node, NodeKind, TypeData, Var,
 };
+use rustc_hash::FxHashSet;
 use spirv::{Op, StorageClass};
 
+/// Constructs that may be open at once (SPIR-V 2.17).
+const MAX_NESTING: usize = 1023;
+
 enum Step {
-    Enter(CfList),
+    /// With the constructs that are open in it.
+    Enter(CfList, usize),
     Block(Block),
     Leave(usize),
 }
@@ -30,6 +35,7 @@ pub(super) fn write_body(w: &mut Writer<'_>, func: Func, params: Vec<u32>) -> Re
     let classes = infer(f, module);
     let switches = Switches::find(f);
     let labels = Labels::assign(w, f, &switches);
+    let rungs: FxHashSet<Block> = switches.rungs.iter().map(|(rung, _)| *rung).collect();
     let mut emit = Emit::new(w, f, func, classes, params, labels, switches);
     emit.find_phi_casts();
     let mut variables = Words::default();
@@ -47,27 +53,39 @@ pub(super) fn write_body(w: &mut Writer<'_>, func: Func, params: Vec<u32>) -> Re
         variables.op(Op::Variable, &operands);
     }
     emit.variables = Some(variables);
-    let mut work = vec![Step::Enter(f.body())];
+    let mut work = vec![Step::Enter(f.body(), 0)];
     while let Some(step) = work.pop() {
         match step {
             Step::Leave(mark) => emit.leave_scope(mark),
             Step::Block(block) => emit.block(block)?,
-            Step::Enter(list) => {
+            Step::Enter(_, depth) if depth > MAX_NESTING => {
+                let message = format!("more than {MAX_NESTING} nested constructs in `{}`", f.name);
+                return Err(Error::limit(message));
+            }
+            Step::Enter(list, depth) => {
                 work.push(Step::Leave(emit.scope_mark()));
-                push_list(f, list, &mut work);
+                push_list(f, list, depth, &rungs, &mut work);
             }
         }
     }
     Ok(emit.code)
 }
 
-fn push_list(f: &Function, list: CfList, work: &mut Vec<Step>) {
+/// What a list consists of. The rungs of a switch are no constructs of their own.
+fn push_list(
+    f: &Function,
+    list: CfList,
+    depth: usize,
+    rungs: &FxHashSet<Block>,
+    work: &mut Vec<Step>,
+) {
     let at = work.len();
     for node in f.list_nodes(list) {
         match f.node_kind(node) {
             NodeKind::Block(block) => work.push(Step::Block(block)),
             NodeKind::If { .. } | NodeKind::Loop { .. } | NodeKind::Once { .. } => {
-                work.extend(f.child_lists(node).into_iter().map(Step::Enter));
+                let depth = depth + usize::from(!rungs.contains(&f.block_before(node)));
+                work.extend(f.child_lists(node).into_iter().map(|list| Step::Enter(list, depth)));
             }
         }
     }

@@ -87,7 +87,12 @@ impl Emit<'_, '_> {
             return Ok(id);
         }
         let f = self.f;
-        let Some(info) = f.deref(def.instr()).copied() else { return Ok(self.id_of(def)) };
+        let Some(info) = f.deref(def.instr()).copied() else {
+            return match self.is_pointer_value(def) {
+                true => Ok(self.id_of(def)),
+                false => Err(Error::unsupported("a number as a pointer into memory")),
+            };
+        };
         match info.kind {
             DerefKind::Var(var) => return self.w.var_id(var),
             DerefKind::Cast => {

@@ -36,7 +36,7 @@ impl Emit<'_, '_> {
                     self.w.null(type_id)
                 });
             }
-            InstrView::Deref(_) => return self.address(def),
+            _ if self.is_pointer_value(def) => return self.address(def),
             _ => {}
         }
         let whole = comps == f.comps(def) && swizzle.is_identity(comps);

@@ -98,10 +98,39 @@ impl Emit<'_, '_> {
         Ok(self.w.strided_pointer_type(class, pointee, stride))
     }
 
+    fn modes_of(&self, ty: PointerType) -> Modes {
+        match ty {
+            PointerType::To(modes, ..) => modes,
+            PointerType::Type(ty) => match self.w.module.types[ty] {
+                TypeData::Pointer { modes, .. } => modes,
+                _ => Modes::empty(),
+            },
+        }
+    }
+
+    /// A null pointer is an address, or a variable pointer.
+    fn check_null(&self, ty: PointerType) -> Result<(), Error> {
+        let mut modes = Modes::GLOBAL;
+        if self.w.has_capability("VariablePointersStorageBuffer") {
+            modes |= Modes::SSBO;
+        }
+        if self.w.has_capability("VariablePointers") {
+            modes |= Modes::SSBO | Modes::SHARED;
+        }
+        match modes.contains(self.modes_of(ty)) {
+            true => Ok(()),
+            false => Err(Error::unsupported("a null pointer into memory without addresses")),
+        }
+    }
+
     /// A value as a pointer: a deref, a pointer value, null.
     pub(super) fn pointer_operand(&mut self, def: Def, ty: PointerType) -> Result<u32, Error> {
         match self.f.view(def.instr()) {
+            InstrView::LoadConst(bits) if bits != [0] => {
+                Err(Error::unsupported("a constant address as a pointer"))
+            }
             InstrView::LoadConst(_) | InstrView::Undef => {
+                self.check_null(ty)?;
                 let type_id = self.pointer_type_id(ty)?;
                 Ok(self.w.null(type_id))
             }
@@ -214,14 +243,22 @@ impl Emit<'_, '_> {
         id
     }
 
-    /// A deref as an argument of a call.
-    pub(super) fn argument(&mut self, def: Def, param: Option<Type>) -> Result<u32, Error> {
+    /// An argument of a call, for a parameter of this type.
+    pub(super) fn argument(
+        &mut self,
+        call: Instr,
+        n: usize,
+        param: Option<Type>,
+    ) -> Result<u32, Error> {
+        let def = self.f.src(call, n);
         match param {
             Some(ty) if matches!(self.w.module.types[ty], TypeData::Pointer { .. }) => {
                 self.pointer_operand(def, PointerType::Type(ty))
             }
-            Some(ty) if self.w.is_handle(ty) => self.handle(def),
-            _ => self.pointer(def),
+            Some(ty) if self.w.is_handle(ty) && self.f.deref(def.instr()).is_some() => {
+                self.handle(def)
+            }
+            _ => self.wanted_src(call, n),
         }
     }
 
@@ -319,14 +356,7 @@ impl Emit<'_, '_> {
 
     /// SPIR-V chooses between pointers into buffers and shared memory alone.
     pub(super) fn choosable(&self, ty: PointerType) -> Result<(), Error> {
-        let modes = match ty {
-            PointerType::To(modes, ..) => modes,
-            PointerType::Type(ty) => match self.w.module.types[ty] {
-                TypeData::Pointer { modes, .. } => modes,
-                _ => return Ok(()),
-            },
-        };
-        match (Modes::SSBO | Modes::SHARED | Modes::GLOBAL).contains(modes) {
+        match (Modes::SSBO | Modes::SHARED | Modes::GLOBAL).contains(self.modes_of(ty)) {
             true => Ok(()),
             false => Err(Error::unsupported("a choice between pointers of this storage class")),
         }
@@ -375,6 +405,14 @@ impl Emit<'_, '_> {
 
     /// A pointer as an integer operand.
     pub(super) fn address(&mut self, def: Def) -> Result<u32, Error> {
+        let modes = match (self.f.deref(def.instr()), self.pointer_values.get(&def)) {
+            (Some(info), _) => info.modes,
+            (None, Some(&ty)) => self.modes_of(ty),
+            (None, None) => Modes::empty(),
+        };
+        if modes != Modes::GLOBAL {
+            return Err(Error::unsupported("a pointer into memory without addresses as a number"));
+        }
         let pointer = self.pointer(def)?;
         let type_id = self.w.value_type(self.type_of(def));
         let id = self.w.id();
