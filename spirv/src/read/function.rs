@@ -5,7 +5,7 @@ use super::blocks::{Blk, Body, Merge};
 use super::env::FnEnv;
 use super::module::{RawFunction, Reader};
 use super::ssa::{Dominators, VarId, Variables};
-use super::structure::{FrameId, Jump, Step, Structure, Target, structure};
+use super::structure::{CaseTest, FrameId, Jump, Step, Structure, Target, structure};
 use super::value::{Val, Value};
 use super::words::Insts;
 use crate::error::Error;
@@ -55,6 +55,8 @@ pub(super) struct FnReader<'r, 'w> {
     phis: FxHashMap<Blk, Vec<PhiInfo>>,
     open: Vec<Open>,
     flags: FxHashMap<Target, VarId>,
+    /// Values of the tests of selectors, by number.
+    tests: FxHashMap<usize, Def>,
     /// Where an aggregate result goes.
     result: Option<(Def, Type)>,
     inline_from: Option<Blk>,
@@ -144,6 +146,7 @@ pub(super) fn translate<'r>(
         phis: FxHashMap::default(),
         open: Vec::new(),
         flags: FxHashMap::default(),
+        tests: FxHashMap::default(),
         result: None,
         inline_from: None,
         risky: script.has_fall_through,
@@ -301,9 +304,9 @@ impl FnReader<'_, '_> {
                 self.begin_if(condition, blk);
             }
             Step::IfCase(blk, test) => {
-                let test = &script.tests[test];
-                let condition = self.case_test(test.selector, &test.literals, test.negated);
+                let condition = self.case_test(&script.tests[test]);
                 let condition = condition.map_err(|e| self.body.error(blk, e))?;
+                self.tests.insert(test, condition);
                 self.begin_if(condition, blk);
             }
             Step::Else => {
@@ -398,14 +401,15 @@ impl FnReader<'_, '_> {
         Ok(())
     }
 
-    /// `selector` is (none) of the literals.
-    fn case_test(&mut self, id: u32, literals: &[u64], negated: bool) -> Result<Def, Error> {
-        let value = self.get(id)?;
+    /// The selector is (none) of the literals, or an earlier test is true.
+    fn case_test(&mut self, test: &CaseTest) -> Result<Def, Error> {
+        let &CaseTest { selector, ref literals, negated, or } = test;
+        let value = self.get(selector)?;
         let Val::Def(selector) = value.kind else {
             return Err(Error::invalid("the selector is no integer"));
         };
         let bits = self.f.bits(selector);
-        let mut any: Option<Def> = None;
+        let mut any = or.and_then(|or| self.tests.get(&or).copied());
         for &literal in literals {
             let literal = self.constant(bits, &[literal]);
             let mut b = self.b();

@@ -6,7 +6,8 @@
 //! jumps are kept apart and named by number.
 //!
 //! A switch becomes a ladder of `if`s over *chains*: arms of which each falls through into the next. Within a
-//! chain, all arms but the last are guarded by whether they, or an arm before them, were chosen.
+//! chain, all arms but the last are guarded by whether they, or an arm before them, were chosen: each test has the one
+//! before it as a part, so that no literal is compared with again.
 
 use super::blocks::{Blk, Body, Merge, Term};
 use crate::error::Error;
@@ -56,6 +57,8 @@ pub(super) struct CaseTest {
     pub literals: Vec<u64>,
     /// True where the selector is none of the literals.
     pub negated: bool,
+    /// True where this earlier test is, too.
+    pub or: Option<usize>,
 }
 
 /// A line of the script.
@@ -548,7 +551,7 @@ impl Walk<'_> {
             let is_last = n + 1 == chains.len();
             if !is_last {
                 let literals = chain.iter().flat_map(|&a| &arms[a].literals).copied().collect();
-                self.if_case(frame, literals, false)?;
+                self.if_case(frame, literals, false, None)?;
                 open += 1;
             }
             self.chain(frame, arms, chain, code)?;
@@ -570,6 +573,8 @@ impl Walk<'_> {
         let header = self.out.frames[frame].header;
         // An arm whose target has another meaning is a jump, which names its edge itself.
         let is_own = |arm: &Arm| !matches!(code.get(arm.steps.0), Some(Step::Jump(_)));
+        // The test of the arm before.
+        let mut chosen = None;
         for (i, &arm) in chain.iter().enumerate() {
             let arm = &arms[arm];
             let body = &code[arm.steps.0..arm.steps.1];
@@ -586,11 +591,13 @@ impl Walk<'_> {
                 self.out.steps.extend_from_slice(body);
                 break;
             }
-            let (before, after) = chain.split_at(i + 1);
-            let negated = before.iter().any(|&a| arms[a].is_default);
-            let of = if negated { after } else { before };
-            let literals = of.iter().flat_map(|&a| &arms[a].literals).copied().collect();
-            self.if_case(frame, literals, negated)?;
+            // The default is chosen where nothing behind it is; what was chosen before it is none of that.
+            let literals: Vec<u64> = match arm.is_default {
+                true => chain[i + 1..].iter().flat_map(|&a| &arms[a].literals).copied().collect(),
+                false => arm.literals.clone(),
+            };
+            let or = chosen.filter(|_| !arm.is_default);
+            chosen = Some(self.if_case(frame, literals, arm.is_default, or)?);
             self.out.steps.extend_from_slice(body);
             self.out.steps.push(Step::Else);
             self.out.steps.push(Step::Edge(header, arms[chain[i + 1]].target));
@@ -599,7 +606,14 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn if_case(&mut self, frame: FrameId, literals: Vec<u64>, negated: bool) -> Result<(), Error> {
+    /// An `if` by a test, whose number is returned.
+    fn if_case(
+        &mut self,
+        frame: FrameId,
+        literals: Vec<u64>,
+        negated: bool,
+        or: Option<usize>,
+    ) -> Result<usize, Error> {
         let header = self.out.frames[frame].header;
         let Term::Switch(selector, ..) = self.body.blocks[header as usize].term else {
             return Err(Error::invalid("a switch without a selector"));
@@ -608,9 +622,10 @@ impl Walk<'_> {
         if self.literals > MAX_LITERALS {
             return Err(Error::limit("too many cases"));
         }
-        self.out.tests.push(CaseTest { selector, literals, negated });
-        self.out.steps.push(Step::IfCase(header, self.out.tests.len() - 1));
-        Ok(())
+        let test = self.out.tests.len();
+        self.out.tests.push(CaseTest { selector, literals, negated, or });
+        self.out.steps.push(Step::IfCase(header, test));
+        Ok(test)
     }
 }
 
