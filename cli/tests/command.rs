@@ -123,10 +123,12 @@ fn invalid_inputs_are_1() {
     f.write("bytes.wgsl", [0xff, 0xfe, 0]);
     f.run(&["print", "bytes.wgsl"]).ends(1).says("E0002");
     f.run(&["eval", "iad(a, b)", "a=1", "b=2"]).ends(1).says("iadd").says("TERM:1:1");
-    f.run(&["eval", "iadd(a, b)", "a=1"]).ends(1).says("E0061");
+    f.run(&["eval", "iadd(a, b)", "a=1"]).ends(1).says("E0061").says("--> TERM");
+    f.run(&["eval", "iadd(a, b)", "a=1", "b=x"]).ends(1).says("E0061").says("--> VALUE 2:1:1");
     f.run(&["expand", "iad"]).ends(1).says("did you mean `iadd`?");
     f.run(&["ops", "nosuchop"]).ends(1);
     f.run(&["run", SPV, "--bind", "7.7=:out=x"]).ends(1).says("E0052");
+    f.run(&["run", SPV, "--push", SPV]).ends(1).says("E0052").says("no push constants");
     f.run(&["run", SPV, "--entry", "nobody"]).ends(1).says("nobody");
 }
 
@@ -161,7 +163,7 @@ fn what_is_not_supported_is_3() {
 #[test]
 fn budgets_are_4() {
     let f = Folder::new();
-    f.run(&["run", SPV, "--fuel", "100"]).ends(4).says("E0051");
+    f.run(&["run", SPV, "--fuel", "100"]).ends(4).says("E0051").says("help: `--fuel N`");
     f.run(&["run", SPV, "--groups", "65535,65535,65535"]).ends(4).says("E0051");
     f.run(&["check", SPV, SPV, "--fuel", "100"]).ends(4).says("E0051");
 }
@@ -325,6 +327,9 @@ impl main {{
     run("ends.nir", "ends.nir").ends(0);
     run("ends.nir", "endless.nir").ends(1).says("E0056").says("the second not within 1000");
     run("endless.nir", "ends.nir").ends(4).says("E0051");
+    // What ends on neither side is given up at once.
+    let endless = f.run(&["check", "endless.nir", "endless.nir", "--fuel", "1000"]);
+    endless.ends(4).says("neither module ends within 1000 instructions (input 0)");
 }
 
 #[test]

@@ -80,12 +80,15 @@ fn numbers_have_ranges() {
     for args in [
         &["check", SPV, SPV, "--inputs", "0"][..],
         &["check", SPV, SPV, "--subgroup-size", "0"],
+        &["check", SPV, SPV, "--subgroup-size", "3"],
         &["verify", "--cases", "0"],
         &["verify", "--cases", "-1"],
         &["verify", "--cases", "nan"],
         &["verify", "-j", "0"],
         &["opt", SPV, "-j", "0"],
         &["run", SPV, "--subgroup-size", "0"],
+        &["run", SPV, "--subgroup-size", "3"],
+        &["run", SPV, "--input", "0=missing"],
     ] {
         f.run(args).ends(2);
     }

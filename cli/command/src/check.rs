@@ -3,7 +3,7 @@
 use crate::codes;
 use crate::input;
 use crate::json::{Object, string};
-use crate::options::Reading;
+use crate::options::{Reading, parse_subgroup_size};
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
 use deburr_eval::{
     BufferResult, BufferShape, Dispatch, Outcome, Trap, interface, run as run_module,
@@ -35,7 +35,7 @@ pub struct Args {
     #[command(flatten)]
     reading: Reading,
     /// Invocations of a subgroup
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=128))]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = parse_subgroup_size)]
     subgroup_size: u32,
     /// Seed of the inputs
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -47,6 +47,8 @@ pub struct Args {
 
 /// Instructions after which a run is given up, if the command line doesn't say.
 const FUEL: u64 = 1 << 24;
+/// What to do where fuel runs out.
+const MORE_FUEL: &str = "`--fuel N` allows more instructions; the shader may loop for ever";
 /// How many times the first module's instructions the second may take at least.
 const SLOWER: u64 = 10;
 /// Inputs that `opt --check` tries.
@@ -66,6 +68,8 @@ struct Found {
     near: u64,
     /// Why inputs were left out, the last reason.
     skipped: Option<String>,
+    /// Why the inputs behind the last one were not tried.
+    stopped: Option<Diagnostic>,
 }
 
 impl Found {
@@ -78,6 +82,7 @@ impl Found {
             difference: None,
             near: 0,
             skipped: None,
+            stopped: None,
         }
     }
 
@@ -128,7 +133,11 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
             reporter.remark(&found.text());
         }
     }
-    if found.difference.is_none() { Exit::Ok } else { Exit::No }
+    match (&found.difference, found.stopped) {
+        (Some(_), _) => Exit::No,
+        (None, Some(stopped)) => reporter.diagnose_all(&stopped.into()),
+        (None, None) => Exit::Ok,
+    }
 }
 
 fn compare_files(args: &Args, reporter: &mut Reporter) -> Result<Found, Trouble> {
@@ -208,6 +217,16 @@ fn compare(
             Err(t @ (Trap::Fuel | Trap::Limit(_))) => {
                 found.skipped = Some(t.to_string());
                 limit = Some(trap(first, &t));
+                // Shaders that loop for ever do so on most inputs, and each takes as long.
+                if t == Trap::Fuel && run_module(after, &given).err() == Some(Trap::Fuel) {
+                    let message = format!(
+                        "neither module ends within {} instructions (input {n}); {} inputs before are the same",
+                        given.fuel, found.inputs
+                    );
+                    let d = Diagnostic::new(first, Kind::Limit, codes::RUN_LIMIT, message);
+                    found.stopped = Some(d.help(MORE_FUEL));
+                    break;
+                }
                 continue;
             }
             // What a barrier that is not reached by all means depends on the values of the input.
@@ -262,6 +281,11 @@ fn compare(
             found.inputs += 1;
             return Ok(found);
         }
+    }
+    if found.inputs == 0
+        && let Some(stopped) = found.stopped
+    {
+        return Err(stopped.into());
     }
     match (found.inputs, limit, &found.skipped) {
         (0, Some(limit), _) => Err(limit.into()),
@@ -361,7 +385,8 @@ pub fn trap(file: &str, trap: &Trap) -> Diagnostic {
         Trap::Unsupported(_) | Trap::Barrier => (Kind::Unsupported, codes::RUN),
         _ => (Kind::Invalid, codes::RUN),
     };
-    Diagnostic::new(file, kind, code, trap.to_string())
+    let d = Diagnostic::new(file, kind, code, trap.to_string());
+    if *trap == Trap::Fuel { d.help(MORE_FUEL) } else { d }
 }
 
 /// `opt --check`: both modules on a few inputs. Modules without a compute entry point can't be run.
@@ -374,7 +399,10 @@ pub fn same(file: &str, before: &Module, after: &Module, seed: u64) -> Result<()
         let mut dispatch = Dispatch::default();
         dispatch.fuel = FUEL;
         dispatch.entry = Some(entry.name.clone());
-        let found = compare([file, file], [before, after], &dispatch, seed, FEW)?;
+        let found = compare([file, file], [before, after], &dispatch, seed, FEW).map_err(|t| {
+            // `opt` has no option for more fuel.
+            t.into_iter().map(|d| Diagnostic { help: None, ..d }).collect::<Trouble>()
+        })?;
         if let Some((code, difference)) = found.difference {
             let message = format!("the result computes something else: {difference}");
             let d = Diagnostic::new(file, Kind::Invalid, code, message);

@@ -42,7 +42,7 @@ codes! {
     SPIRV_UNSUPPORTED = 21, "SPIR-V that is valid but not supported",
         "The module uses an instruction, capability or type that deburr doesn't translate. `docs/unsupported.md` lists what is known to be missing.";
     SPIRV_LIMIT = 22, "SPIR-V beyond a limit",
-        "The module is larger or nested more deeply than deburr reads.";
+        "The module is larger or nested more deeply than deburr reads, or than SPIR-V lets it be written.";
     WRITE_UNSUPPORTED = 23, "a module that SPIR-V can't say",
         "The IR holds an operation that has no instruction in SPIR-V, or none under the capabilities that the module declares.";
     WGSL = 30, "WGSL that naga refuses",
@@ -68,9 +68,9 @@ codes! {
     RUN = 50, "a dispatch that can't be run",
         "The module has no such compute entry point, uses what the interpreter doesn't know, or a barrier isn't reached by every invocation.";
     RUN_LIMIT = 51, "a dispatch that was given up",
-        "The instructions, invocations or bytes of a run are bounded. `--fuel` sets the number of instructions.";
+        "The instructions, invocations or bytes of a run are bounded. `--fuel` sets the number of instructions, which a shader that loops for ever uses up whatever it is; `check` stops at the first input on which neither module ends.";
     RUN_BIND = 52, "a binding that the module doesn't have",
-        "`--bind SET.BINDING=FILE` names a buffer of the module. `deburr print` shows the variables with their set and binding.";
+        "`--bind SET.BINDING=FILE` names a buffer of the module, `--push FILE` is for its push constants. `deburr print` shows the variables with their set and binding.";
     INTERFACE = 55, "modules with different interfaces",
         "`check` compares modules that take the same buffers: the same sets and bindings, entry point and workgroup size.";
     DIFFERS = 56, "modules that compute different values",

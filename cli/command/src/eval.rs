@@ -2,7 +2,7 @@
 
 use crate::codes as cli_codes;
 use crate::json::{Object, list, string};
-use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
+use crate::report::{Diagnostic, Exit, Kind, Place, Reporter, Trouble};
 use crate::term::{self, NodeKind, Operand, Surroundings, Term, Var};
 use deburr_ir_core::fold::{broken_promises, fold_info};
 use deburr_ir_core::{BaseType, Denorm, FloatEnv, Rounding};
@@ -69,14 +69,19 @@ struct Value {
 }
 
 fn evaluate(args: &Args) -> Result<(Term, Value), Trouble> {
-    let bad =
-        |message: String| Diagnostic::new("VALUE", Kind::Invalid, cli_codes::TERM_VALUE, message);
+    // About the value of this number, from 0.
+    let bad = |n: usize, message: String| {
+        let file = format!("VALUE {}", n + 1);
+        let place = Place::of_bytes(&args.values[n], 0..args.values[n].len());
+        Diagnostic::new(&file, Kind::Invalid, cli_codes::TERM_VALUE, message).at(place)
+    };
     let mut given: Vec<(String, Vec<&str>)> = Vec::new();
-    for text in &args.values {
-        let (name, value) =
-            text.split_once('=').ok_or_else(|| bad(format!("`{text}`: NAME=VALUE is expected")))?;
+    for (n, text) in args.values.iter().enumerate() {
+        let (name, value) = text
+            .split_once('=')
+            .ok_or_else(|| bad(n, format!("`{text}`: NAME=VALUE is expected")))?;
         if given.iter().any(|(earlier, _)| earlier == name.trim()) {
-            return Err(bad(format!("`{}` has two values", name.trim())).into());
+            return Err(bad(n, format!("`{}` has two values", name.trim())).into());
         }
         given.push((name.trim().into(), value.split(',').map(str::trim).collect()));
     }
@@ -87,15 +92,15 @@ fn evaluate(args: &Args) -> Result<(Term, Value), Trouble> {
         .map_err(|d| Diagnostic::of_rules(&d, |_| Some(&args.term)))?;
     let mut values = Vec::new();
     for var in &term.vars {
-        let Some((_, texts)) = given.iter().find(|(name, _)| *name == var.name) else {
-            return Err(bad(format!("`{}` has no value", var.name)).into());
+        let Some(n) = given.iter().position(|(name, _)| *name == var.name) else {
+            let message = format!("`{}` has no value", var.name);
+            let d = Diagnostic::new("TERM", Kind::Invalid, cli_codes::TERM_VALUE, message);
+            return Err(d.help(format!("`{}=…` behind the term", var.name)).into());
         };
-        values.push(components(var, texts).map_err(bad)?);
+        values.push(components(var, &given[n].1).map_err(|message| bad(n, message))?);
     }
-    if let Some((name, _)) =
-        given.iter().find(|(name, _)| !term.vars.iter().any(|v| v.name == *name))
-    {
-        return Err(bad(format!("the term has no variable `{name}`")).into());
+    if let Some(n) = given.iter().position(|(name, _)| !term.vars.iter().any(|v| v.name == *name)) {
+        return Err(bad(n, format!("the term has no variable `{}`", given[n].0)).into());
     }
     let denorm = if args.denorm == DenormName::Flush { Denorm::Flush } else { Denorm::Keep };
     let rounding = if args.rounding == RoundingName::Rtz { Rounding::Rtz } else { Rounding::Rte };

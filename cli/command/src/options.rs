@@ -56,6 +56,14 @@ pub fn parse_spec(text: &str) -> Result<(u32, u64), String> {
     Ok((id, value))
 }
 
+/// Invocations of a subgroup: a power of two, as Vulkan has it.
+pub fn parse_subgroup_size(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(size @ 1..=128) if size.is_power_of_two() => Ok(size),
+        _ => Err("a power of two from 1 to 128 is expected".into()),
+    }
+}
+
 /// The number of `-j`.
 pub fn parse_jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
@@ -77,6 +85,13 @@ mod tests {
         for bad in ["3", "x=1", "3=", "3=0xg", "3=1.5.2"] {
             assert!(parse_spec(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn subgroups_are_a_power_of_two() {
+        assert_eq!(parse_subgroup_size("64"), Ok(64));
+        let bad = ["0", "3", "256", "-1", "x"];
+        assert!(bad.iter().all(|text| parse_subgroup_size(text).is_err()));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::check::trap;
 use crate::codes;
 use crate::input::{self, read_bytes};
 use crate::json::{Object, list};
-use crate::options::Reading;
+use crate::options::{Reading, parse_subgroup_size};
 use crate::output;
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
 use deburr_eval::{Buffer, BufferResult, Dispatch, Outcome, interface, run as run_module};
@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(long = "input", value_name = "LOC=FILE")]
     input_at: Vec<String>,
     /// Invocations of a subgroup
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=128))]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = parse_subgroup_size)]
     subgroup_size: u32,
     /// Let invocations take turns from the last to the first: tells races
     #[arg(long)]
@@ -47,9 +47,12 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Instructions after which the run is given up
-    #[arg(long, value_name = "N", default_value_t = 1 << 32)]
+    #[arg(long, value_name = "N", default_value_t = FUEL)]
     fuel: u64,
 }
+
+/// Instructions after which the run is given up, if the command line doesn't say: some seconds.
+const FUEL: u64 = 1 << 26;
 
 /// A `--bind` option.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +89,11 @@ fn parse_bind(text: &str) -> Result<Bind, String> {
 
 /// Runs the subcommand.
 pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
+    if let Some(first) = args.input_at.first() {
+        return reporter.usage(&format!(
+            "`--input {first}`: only compute shaders can be run, and they have no stage inputs"
+        ));
+    }
     match dispatch(args, reporter) {
         Ok((outcome, given)) => {
             tell(args, &outcome, &given, reporter);
@@ -99,12 +107,6 @@ fn dispatch(args: &Args, reporter: &mut Reporter) -> Result<(Outcome, Dispatch),
     let loaded = input::load(&args.input, &args.reading)?;
     reporter.warn(&loaded.warnings);
     let (module, name) = (loaded.module, &*args.input.to_string_lossy());
-    if let Some(first) = args.input_at.first() {
-        let message = format!(
-            "`--input {first}`: only compute shaders can be run, and they have no stage inputs"
-        );
-        return Err(Diagnostic::new(name, Kind::Unsupported, codes::RUN, message).into());
-    }
     let mut given = Dispatch::default();
     given.entry = args.entry.clone();
     given.groups = args.groups;
@@ -135,6 +137,10 @@ fn dispatch(args: &Args, reporter: &mut Reporter) -> Result<(Outcome, Dispatch),
         }
     }
     if let Some(file) = &args.push {
+        if shapes.push.is_none() {
+            let message = "the module has no push constants";
+            return Err(Diagnostic::new(name, Kind::Invalid, codes::RUN_BIND, message).into());
+        }
         given.push = read_bytes(file.as_ref())?;
     }
     let given = random_dispatch(&module, &given, args.seed).map_err(|t| trap(name, &t))?;
