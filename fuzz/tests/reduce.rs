@@ -23,7 +23,9 @@ fn one_opcode_is_left_alone() {
         let small = reduce(&m, &mut |m| uses(m, AluOp::IMUL));
         assert!(uses(&small, AluOp::IMUL), "seed {seed}");
         assert_eq!(validate(&small), Ok(()), "seed {seed}");
-        assert!(instructions(&small) <= 3, "seed {seed}:\n{small}");
+        // In a function with a result it comes with a return, which the reducer keeps, and a constant for it.
+        let most = if small.functions.iter().any(|f| f.ret.is_some()) { 5 } else { 3 };
+        assert!(instructions(&small) <= most, "seed {seed}:\n{small}");
     }
     assert!(tried > 10, "most programs multiply");
 }
