@@ -464,3 +464,26 @@ fn two_entry_points_of_one_function() {
     "#]]
     .assert_eq(&written(&text, &["OpEntryPoint", "OpExecutionMode"]));
 }
+
+#[test]
+fn promises_not_to_wrap() {
+    let header = HEADER.replacen(
+        "OpDecorate %block Block",
+        "OpDecorate %block Block\nOpDecorate %x NoSignedWrap\nOpDecorate %y NoUnsignedWrap",
+        1,
+    );
+    let code = r"
+        %x = OpIAdd %u32 %a %n1
+        %y = OpShiftLeftLogical %u32 %x %n2
+        %z = OpIMul %u32 %y %n7
+        OpStore %out %z";
+    let text = format!("{header}{MAIN}{code}\nOpReturn\nOpFunctionEnd");
+    expect![[r#"
+        OpDecorate %12 NoSignedWrap
+        OpDecorate %14 NoUnsignedWrap
+        %12 = OpIAdd  %6  %10 %11
+        %14 = OpShiftLeftLogical  %6  %12 %13
+        %16 = OpIMul  %6  %14 %15
+    "#]]
+    .assert_eq(&written(&text, &["Wrap", "OpIAdd", "OpShift", "OpIMul"]));
+}

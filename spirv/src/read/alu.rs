@@ -274,12 +274,19 @@ impl FnReader<'_, '_> {
 
     /// What an instruction's decorations say of its arithmetic.
     pub fn alu_flags(&self, id: u32) -> AluFlags {
-        let mut flags = AluFlags { no_contraction: false, fast_math: None, relaxed: false };
+        let mut flags = AluFlags {
+            no_contraction: false,
+            fast_math: None,
+            relaxed: false,
+            no_wrap: Flags::empty(),
+        };
         for deco in self.r.decos(id) {
             match deco.kind {
                 D::NoContraction => flags.no_contraction = true,
                 D::FPFastMathMode => flags.fast_math = deco.args.first().copied(),
                 D::RelaxedPrecision => flags.relaxed = true,
+                D::NoSignedWrap => flags.no_wrap |= Flags::NSW,
+                D::NoUnsignedWrap => flags.no_wrap |= Flags::NUW,
                 _ => {}
             }
         }
@@ -430,6 +437,8 @@ pub(super) struct AluFlags {
     pub no_contraction: bool,
     pub fast_math: Option<u32>,
     pub relaxed: bool,
+    /// The promises that the result does not wrap.
+    pub no_wrap: Flags,
 }
 
 impl AluFlags {
@@ -441,6 +450,7 @@ impl AluFlags {
             flags = t.env.flags(mode, bits, self.no_contraction, self.fast_math);
             flags &= info.allowed_flags();
         }
+        flags |= self.no_wrap & info.allowed_flags();
         if self.relaxed {
             flags |= Flags::RELAXED;
         }

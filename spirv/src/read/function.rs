@@ -76,7 +76,7 @@ pub(super) fn signature(r: &mut Reader<'_>, raw: &RawFunction) -> Result<Functio
         let name = r.name(id);
         f.params.push(match passed_as(r, ty)? {
             Passed::Value(comps, bits) => Param { name, ty, comps, bits },
-            Passed::Memory(ty) => Param { name, ty, comps: 1, bits: 32 },
+            Passed::Memory { pointer: ty, .. } => Param { name, ty, comps: 1, bits: 32 },
         });
     }
     if !matches!(r.m.types[ty.ret], TypeData::Void) {
@@ -84,7 +84,7 @@ pub(super) fn signature(r: &mut Reader<'_>, raw: &RawFunction) -> Result<Functio
             Passed::Value(comps, bits) => {
                 f.ret = Some(Param { name: String::new(), ty: ty.ret, comps, bits });
             }
-            Passed::Memory(ty) => {
+            Passed::Memory { pointer: ty, .. } => {
                 f.params.push(Param { name: "result".into(), ty, comps: 1, bits: 32 });
             }
         }
@@ -95,8 +95,11 @@ pub(super) fn signature(r: &mut Reader<'_>, raw: &RawFunction) -> Result<Functio
 /// How a value crosses a call.
 pub(super) enum Passed {
     Value(u8, u8),
-    /// Behind a pointer of this type.
-    Memory(Type),
+    /// Behind a pointer of this type, as an object of this one.
+    Memory {
+        pointer: Type,
+        object: Type,
+    },
 }
 
 /// How a parameter or result of the type crosses a call.
@@ -110,8 +113,10 @@ pub(super) fn passed_as(r: &mut Reader<'_>, ty: Type) -> Result<Passed, Error> {
         | TypeData::SampledImage { .. }
         | TypeData::AccelerationStructure => Ok(Passed::Value(1, 32)),
         _ => {
-            let data = TypeData::Pointer { modes: Modes::FUNCTION, pointee: Some(ty), stride: 0 };
-            Ok(Passed::Memory(r.intern_type(data)?))
+            let object = r.plain_type(ty)?;
+            let data =
+                TypeData::Pointer { modes: Modes::FUNCTION, pointee: Some(object), stride: 0 };
+            Ok(Passed::Memory { pointer: r.intern_type(data)?, object })
         }
     }
 }
@@ -177,17 +182,18 @@ impl FnReader<'_, '_> {
             let loaded = self.load_param(n as u32);
             let kind = match passed_as(self.r, ty)? {
                 Passed::Value(..) => self.from_leaf(ty, loaded),
-                Passed::Memory(_) => {
-                    let deref = self.b().deref_cast(loaded, Modes::FUNCTION, ty, 0);
-                    self.load_value(deref, ty, 0, 0, 0)?
+                Passed::Memory { object, .. } => {
+                    let deref = self.b().deref_cast(loaded, Modes::FUNCTION, object, 0);
+                    self.load_value(deref, object, 0, 0, 0)?
                 }
             };
-            self.set(id, Value::new(ty, kind))?;
+            let access = self.variable_access(id);
+            self.set(id, Value { ty, kind, access })?;
         }
         let returns = !matches!(self.r.m.types[ty.ret], TypeData::Void);
-        if returns && matches!(passed_as(self.r, ty.ret)?, Passed::Memory(_)) {
+        if returns && let Passed::Memory { object, .. } = passed_as(self.r, ty.ret)? {
             let loaded = self.load_param(count);
-            let deref = self.b().deref_cast(loaded, Modes::FUNCTION, ty.ret, 0);
+            let deref = self.b().deref_cast(loaded, Modes::FUNCTION, object, 0);
             self.result = Some((deref, ty.ret));
         }
         Ok(())
@@ -454,7 +460,8 @@ impl FnReader<'_, '_> {
             if value.ty != ty {
                 return Err(Error::invalid("the returned value has another type"));
             }
-            self.store_value(deref, ty, &value, 0, 0, 0)?;
+            let object = self.pointee(deref, ty);
+            self.store_value(deref, object, &value, 0, 0, 0)?;
         }
         let value = match (&self.f.ret, value) {
             (None, _) if falls => return Ok(()),

@@ -8,7 +8,8 @@ use super::value::{Val, Value};
 use super::words::Inst;
 use crate::error::Error;
 use deburr_ir_core::{
-    AluOp, AluSrc, Def, DerefInfo, DerefKind, Index, Intrinsic, Modes, Shape, Type, TypeData,
+    AluOp, AluSrc, Def, DerefInfo, DerefKind, Index, Intrinsic, Member, Modes, Shape, Type,
+    TypeData,
 };
 use rspirv::spirv;
 use spirv::{Decoration as D, MemoryAccess, Op};
@@ -19,6 +20,16 @@ pub(super) struct Access {
     pub bits: u32,
     pub align: u32,
     pub scope: u32,
+}
+
+/// A scalar or vector of an object in memory.
+struct Leaf {
+    deref: Def,
+    ty: Type,
+    /// The indices that lead to it.
+    path: Vec<u32>,
+    /// Access bits that the members on the way ask for.
+    access: u32,
 }
 
 /// The access bit of a decoration of a variable or member.
@@ -34,6 +45,12 @@ fn decoration_access(kind: D) -> u32 {
     index_value(Index::ACCESS, name)
 }
 
+/// Access bits that a member's decorations ask for.
+pub(super) fn member_access(member: &Member) -> u32 {
+    let kinds = member.decorations.iter().filter_map(|d| d.name.parse::<D>().ok());
+    kinds.fold(0, |bits, kind| bits | decoration_access(kind))
+}
+
 impl FnReader<'_, '_> {
     /// Access bits that a variable's decorations ask for.
     pub fn variable_access(&self, id: u32) -> u32 {
@@ -42,10 +59,7 @@ impl FnReader<'_, '_> {
 
     fn member_access(&self, ty: Type, member: u32) -> u32 {
         let TypeData::Struct(s) = &self.r.m.types[ty] else { return 0 };
-        let decorations = s.members.get(member as usize).into_iter().flat_map(|m| &m.decorations);
-        decorations
-            .filter_map(|d| d.name.parse::<D>().ok())
-            .fold(0, |bits, kind| bits | decoration_access(kind))
+        s.members.get(member as usize).map_or(0, member_access)
     }
 
     // ---- pointers -----------------------------------------------------------------------------------
@@ -227,7 +241,8 @@ impl FnReader<'_, '_> {
             return Ok(Val::Mem(copy));
         }
         let mut leaves = Vec::new();
-        for (leaf, leaf_ty, path) in self.leaf_derefs(deref, ty)? {
+        for Leaf { deref: leaf, ty: leaf_ty, path, access: own } in self.leaf_derefs(deref, ty)? {
+            let access = access | own;
             let align = self.r.m.types.part_align(ty, &path, align);
             let shape = self.r.m.types.value_shape(leaf_ty).and_then(|(c, b)| Shape::new(c, b));
             let shape = shape.ok_or_else(|| Error::invalid("a value of a type that has none"))?;
@@ -237,21 +252,23 @@ impl FnReader<'_, '_> {
         Ok(self.from_leaves(ty, &leaves))
     }
 
-    /// Derefs of all scalars and vectors of what a deref points to, in order, with the indices that lead to them.
-    fn leaf_derefs(&mut self, deref: Def, ty: Type) -> Result<Vec<(Def, Type, Vec<u32>)>, Error> {
+    /// Derefs of all scalars and vectors of what a deref points to, in order.
+    fn leaf_derefs(&mut self, deref: Def, ty: Type) -> Result<Vec<Leaf>, Error> {
         let mut leaves = Vec::new();
-        let mut work = vec![(deref, ty, Vec::new())];
-        while let Some((deref, ty, path)) = work.pop() {
+        let mut work = vec![Leaf { deref, ty, path: Vec::new(), access: 0 }];
+        while let Some(leaf) = work.pop() {
+            let Leaf { deref, ty, .. } = leaf;
             if self.r.m.types.value_shape(ty).is_some() {
-                leaves.push((deref, ty, path));
+                leaves.push(leaf);
                 continue;
             }
             let first = work.len();
             for n in 0..self.parts_of(ty)?.len() as u32 {
-                let (step, part) = self.step_into(deref, ty, n)?;
-                let mut path = path.clone();
+                let access = leaf.access | self.member_access(ty, n);
+                let (deref, ty) = self.step_into(deref, ty, n)?;
+                let mut path = leaf.path.clone();
                 path.push(n);
-                work.push((step, part, path));
+                work.push(Leaf { deref, ty, path, access });
             }
             work[first..].reverse();
         }
@@ -277,7 +294,9 @@ impl FnReader<'_, '_> {
         if leaves.len() != targets.len() {
             return Err(Error::invalid("the value stored has another type"));
         }
-        for (leaf, (target, leaf_ty, path)) in leaves.into_iter().zip(targets) {
+        for (leaf, target) in leaves.into_iter().zip(targets) {
+            let Leaf { deref: target, ty: leaf_ty, path, access: own } = target;
+            let access = access | own;
             let align = self.r.m.types.part_align(ty, &path, align);
             let shape = self.r.m.types.value_shape(leaf_ty).and_then(|(c, b)| Shape::new(c, b));
             if shape != Some(self.f.shape(leaf)) {
@@ -302,9 +321,13 @@ impl FnReader<'_, '_> {
 
     /// Copies what `from` points to to what `to` points to.
     pub fn copy(&mut self, to: Def, from: Def, to_access: Access, from_access: Access) {
+        let members = |deref: Def| {
+            let ty = self.f.deref(deref.instr()).map(|d| d.ty);
+            ty.map_or(0, |ty| self.r.meta(ty).access)
+        };
         let indices = [
-            to_access.bits,
-            from_access.bits,
+            to_access.bits | members(to),
+            from_access.bits | members(from),
             to_access.align,
             from_access.align,
             to_access.scope.max(from_access.scope),
@@ -365,12 +388,12 @@ impl FnReader<'_, '_> {
                 Passed::Value(..) => self
                     .single(value.kind)
                     .ok_or_else(|| Error::unsupported("a sampled image as an argument"))?,
-                Passed::Memory(_) => match value.kind {
+                Passed::Memory { object, .. } => match value.kind {
                     // Callees never write to what is passed so.
-                    Val::Mem(deref) if self.pointee(deref, param) == param => deref,
+                    Val::Mem(deref) if self.pointee(deref, param) == object => deref,
                     _ => {
-                        let copy = self.scratch(param);
-                        self.store_value(copy, param, &value, 0, 0, 0)?;
+                        let copy = self.scratch(object);
+                        self.store_value(copy, object, &value, 0, 0, 0)?;
                         copy
                     }
                 },
@@ -388,11 +411,11 @@ impl FnReader<'_, '_> {
                 let kind = self.from_leaf(ty.ret, def);
                 self.set(inst.id, Value::new(ty.ret, kind))
             }
-            Passed::Memory(_) => {
-                let result = self.scratch(ty.ret);
+            Passed::Memory { object, .. } => {
+                let result = self.scratch(object);
                 args.push(result);
                 self.b().call(func, Shape::NONE, &args);
-                let kind = self.load_value(result, ty.ret, 0, 0, 0)?;
+                let kind = self.load_value(result, object, 0, 0, 0)?;
                 self.set(inst.id, Value::new(ty.ret, kind))
             }
         }

@@ -374,6 +374,9 @@ impl<'w> Reader<'w> {
         self.count_decorations(1)?;
         let deco = Deco { kind, args: inst.rest(first + 1).to_vec() };
         match (inst.op, member) {
+            _ if kind == spirv::Decoration::LinkageAttributes => {
+                return Err(Error::unsupported("what other modules export or import"));
+            }
             // Hints whose operands are ids, of no meaning for what is computed.
             (Op::DecorateId, _) => {}
             (_, true) => {

@@ -1,12 +1,14 @@
 //! Types, constants, specialisation constants, module variables.
 
 use super::fold::fold_op;
+use super::memory::member_access;
 use super::module::{Const, Deco, FnType, Global, Reader, WorkgroupSize};
+use super::tables::index_value;
 use super::words::Inst;
 use crate::error::Error;
 use deburr_ir_core::{
-    ArrayLen, Constant, Dim, ImageType, Member, Modes, SpecArg, SpecConst, SpecConstant, SpecValue,
-    StructType, Type, TypeData, Var, Variable,
+    ArrayLen, Constant, Dim, ImageType, Index, Member, Modes, SpecArg, SpecConst, SpecConstant,
+    SpecValue, StructType, Type, TypeData, Var, Variable,
 };
 use rspirv::spirv;
 use rustc_hash::FxHashMap;
@@ -31,6 +33,8 @@ pub(super) struct TypeMeta {
     pub empties: u32,
     /// Scalars in it.
     pub scalars: u64,
+    /// Access bits that members in it ask of an access to the whole: that it is volatile, or coherent.
+    pub access: u32,
 }
 
 impl Reader<'_> {
@@ -268,13 +272,14 @@ impl Reader<'_> {
         if ty.index() < self.type_meta.len() {
             return Ok(());
         }
-        let one = TypeMeta { depth: 1, leaves: 1, empties: 0, scalars: 1 };
+        let one = TypeMeta { depth: 1, leaves: 1, empties: 0, scalars: 1, access: 0 };
         let none = TypeMeta { leaves: u32::MAX, scalars: 0, ..one };
         let scaled = |inner: TypeMeta, n: u32| TypeMeta {
             depth: inner.depth + 1,
             leaves: inner.leaves.saturating_mul(n),
             empties: inner.empties.saturating_mul(n),
             scalars: inner.scalars.saturating_mul(n.into()),
+            access: inner.access,
         };
         let mut meta = match &self.m.types[ty] {
             TypeData::Bool
@@ -289,7 +294,15 @@ impl Reader<'_> {
             }
             TypeData::Struct(s) => {
                 let start = TypeMeta { leaves: 0, scalars: 0, ..one };
-                s.members.iter().map(|m| self.meta(m.ty)).fold(start, |a, b| TypeMeta {
+                let member = |m: &Member| {
+                    let meta = self.meta(m.ty);
+                    let whole = index_value(Index::ACCESS, "volatile")
+                        | index_value(Index::ACCESS, "coherent");
+                    let access = meta.access | member_access(m) & whole;
+                    TypeMeta { access, ..meta }
+                };
+                s.members.iter().map(member).fold(start, |a, b| TypeMeta {
+                    access: a.access | b.access,
                     depth: a.depth.max(b.depth + 1),
                     leaves: a.leaves.saturating_add(b.leaves),
                     empties: a.empties.saturating_add(b.empties),
@@ -329,8 +342,16 @@ impl Reader<'_> {
         Ok(ty)
     }
 
+    /// A type but for its layout, which memory of a function has none of. Before 1.4 SPIR-V can't copy between the two.
+    pub fn plain_type(&mut self, ty: Type) -> Result<Type, Error> {
+        match self.m.spirv.version < (1, 4) {
+            true => Ok(ty),
+            false => self.without_layout(ty),
+        }
+    }
+
     /// A type without offsets, strides and what blocks and members in memory are decorated with.
-    pub fn without_layout(&mut self, ty: Type) -> Result<Type, Error> {
+    fn without_layout(&mut self, ty: Type) -> Result<Type, Error> {
         let mut plain: FxHashMap<Type, Type> = FxHashMap::default();
         let mut work = vec![(ty, false)];
         while let Some((at, ready)) = work.pop() {

@@ -567,13 +567,9 @@ impl FnReader<'_, '_> {
         Ok(b.alu_instr(op, picks.len() as u8, &srcs).def())
     }
 
-    /// A new local variable of a type but for its layout, which memory of a function has none of, and its deref. Before
-    /// 1.4 SPIR-V can't copy between the two.
+    /// A new local variable of a type but for its layout, and its deref.
     pub fn plain_scratch(&mut self, ty: Type) -> Result<Def, Error> {
-        if self.r.m.spirv.version < (1, 4) {
-            return Ok(self.scratch(ty));
-        }
-        let plain = self.r.without_layout(ty)?;
+        let plain = self.r.plain_type(ty)?;
         Ok(self.scratch(plain))
     }
 

@@ -6,7 +6,7 @@ use super::raise::splat_src;
 use super::types::{Class, ValueType};
 use crate::error::Error;
 use deburr_ir_core::{
-    AluOp, BaseType, Def, Flags, FormDir, Function, Instr, Outside, SpirvForm, User,
+    AluOp, BaseType, Def, Flags, FormDir, Function, Instr, InstrKind, Outside, SpirvForm, User,
 };
 use spirv::{Op, PackedVectorFormat};
 
@@ -197,6 +197,7 @@ impl Emit<'_, '_> {
         let Some(member) = form.member else {
             self.write_form(form, type_id, id, operands)?;
             self.decorate_flags(instr, id, form);
+            self.decorate_no_wrap(instr, id, form);
             return Ok(());
         };
         // The members share one instruction.
@@ -284,7 +285,7 @@ impl Emit<'_, '_> {
         }
         let vectors = sources
             .iter()
-            .all(|&s| f.comps(s) > 1 && f.constant(s).is_none() && self.class(s) == ty.class);
+            .all(|&s| f.comps(s) > 1 && !is_floating(f, s) && self.class(s) == ty.class);
         let type_id = self.w.value_type(ty);
         if vectors && sources.len() <= 2 && srcs.len() > sources.len() {
             let (a, b) = (sources[0], *sources.last().unwrap_or(&sources[0]));
@@ -309,6 +310,11 @@ impl Emit<'_, '_> {
         self.code.op(Op::CompositeConstruct, &words);
         Ok(())
     }
+}
+
+/// Whether a value is written at each use.
+fn is_floating(f: &Function, def: Def) -> bool {
+    matches!(f.kind(def.instr()), InstrKind::LoadConst | InstrKind::Undef | InstrKind::Deref)
 }
 
 /// Whether a negation is of an ordered compare that nothing else uses.

@@ -4,7 +4,8 @@ use super::code::Emit;
 use crate::error::Error;
 use crate::fast_math::mask_of;
 use deburr_ir_core::{
-    AluProps, BaseType, Def, Flags, Function, Index, Instr, InstrView, Intrinsic, SpirvForm, User,
+    AluInfo, AluProps, BaseType, Def, Flags, Function, Index, Instr, InstrView, Intrinsic,
+    SpirvForm, User,
 };
 
 /// The licences that an operation has in SPIR-V unless it is decorated NoContraction.
@@ -27,6 +28,9 @@ const NO_CONTRACTION: &[&str] = &[
     "OuterProduct",
     "Dot",
 ];
+
+/// SPIR-V arithmetic that NoSignedWrap and NoUnsignedWrap apply to.
+const NO_WRAP: &[&str] = &["IAdd", "ISub", "IMul", "SNegate", "ShiftLeftLogical"];
 
 impl Emit<'_, '_> {
     /// What an arithmetic instruction may or may not be made of, as decorations.
@@ -80,7 +84,12 @@ impl Emit<'_, '_> {
     }
 
     pub(super) fn decorate_flags(&mut self, instr: Instr, id: u32, form: &SpirvForm) {
-        let arithmetic = !form.ext && NO_CONTRACTION.contains(&form.name);
+        // An extended instruction stands for arithmetic, where it has licences at all.
+        let allowed = self.f.alu_info(instr).map(AluInfo::allowed_flags);
+        let arithmetic = match form.ext {
+            true => allowed.is_some_and(|allowed| allowed.contains(CONTRACTED)),
+            false => NO_CONTRACTION.contains(&form.name),
+        };
         let fast_math =
             form.ext || form.name.starts_with("FOrd") || form.name.starts_with("FUnord");
         if arithmetic {
@@ -92,7 +101,28 @@ impl Emit<'_, '_> {
         }
     }
 
-    /// What takes a fast-math mask, but never NoContraction: compares and extended instructions.
+    /// The promises that an integer does not wrap, where the module may say so.
+    fn may_say_no_wrap(&self) -> bool {
+        let spirv = &self.w.module.spirv;
+        spirv.version >= (1, 4)
+            || spirv.extensions.iter().any(|e| e == "SPV_KHR_no_integer_wrap_decoration")
+    }
+
+    pub(super) fn decorate_no_wrap(&mut self, instr: Instr, id: u32, form: &SpirvForm) {
+        let flags = self.f.flags(instr);
+        if form.ext || !NO_WRAP.contains(&form.name) || !self.may_say_no_wrap() {
+            return;
+        }
+        let promises = [
+            (Flags::NSW, spirv::Decoration::NoSignedWrap),
+            (Flags::NUW, spirv::Decoration::NoUnsignedWrap),
+        ];
+        for (_, decoration) in promises.into_iter().filter(|(flag, _)| flags.contains(*flag)) {
+            self.w.decorate(id, decoration, &[]);
+        }
+    }
+
+    /// What takes a fast-math mask, but never NoContraction: compares.
     pub(super) fn decorate_uncontracted(&mut self, instr: Instr, id: u32) {
         match self.w.fast_math {
             Some(_) => self.decorate_arithmetic(instr, id),

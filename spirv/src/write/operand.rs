@@ -4,7 +4,7 @@ use super::code::Emit;
 use super::infer::{Want, want};
 use super::types::{Class, ValueType};
 use crate::error::Error;
-use deburr_ir_core::{Def, Instr, InstrView, Swizzle};
+use deburr_ir_core::{AluOp, Def, Function, Instr, InstrView, Intrinsic, Swizzle, User};
 use spirv::Op;
 
 impl Emit<'_, '_> {
@@ -27,13 +27,11 @@ impl Emit<'_, '_> {
                 let picked: Vec<u64> = swizzle.iter(comps).map(|c| value[usize::from(c)]).collect();
                 return Ok(self.w.constant(ty, &picked));
             }
-            // An undef is one value in the IR, and may differ between uses in SPIR-V.
             InstrView::Undef => {
                 let type_id = self.w.value_type(ty);
-                return Ok(if f.has_one_use(def) {
-                    self.w.undef(type_id)
-                } else {
-                    self.w.null(type_id)
+                return Ok(match is_read_once(f, def) {
+                    true => self.w.undef(type_id),
+                    false => self.w.null(type_id),
                 });
             }
             _ if self.is_pointer_value(def) => return self.address(def),
@@ -151,6 +149,22 @@ impl Emit<'_, '_> {
             Class::Bool | Class::Float | Class::Uint => Class::Uint,
         }
     }
+}
+
+/// Whether an undef may be one in SPIR-V, where it may differ each time that an instruction reads it, while in the IR
+/// it is one value: a single instruction reads it, once, as often as control comes by the undef. Of other instructions
+/// than these the writer may make several, or none.
+fn is_read_once(f: &Function, undef: Def) -> bool {
+    let mut users = f.uses_at(undef);
+    let (Some((User::Instr(user), n)), None) = (users.next(), users.next()) else { return false };
+    let at = match f.view(user) {
+        InstrView::Phi(preds) => preds.get(n).copied(),
+        InstrView::Intrinsic(Intrinsic::STORE_DEREF, _) if n == 1 => f.block_of(user),
+        InstrView::Alu(AluOp::VEC2 | AluOp::VEC3 | AluOp::VEC4) => f.block_of(user),
+        _ => None,
+    };
+    let defined = f.block_of(undef.instr());
+    at.zip(defined).is_some_and(|(at, defined)| f.innermost_loop(at) == f.innermost_loop(defined))
 }
 
 /// The swizzle with what lies above the components set to the identity.

@@ -4,7 +4,7 @@ use super::code::Emit;
 use super::infer::{Want, tex_want};
 use super::types::Class;
 use crate::error::Error;
-use deburr_ir_core::{Def, Flags, Instr, Swizzle, TexInfo, TexOp, TexSrc, TypeData};
+use deburr_ir_core::{Def, Flags, Instr, Intrinsic, Swizzle, TexInfo, TexOp, TexSrc, TypeData};
 use spirv::{ImageOperands, Op};
 
 /// The operands of a texture instruction, by kind.
@@ -87,9 +87,11 @@ impl Emit<'_, '_> {
                 }
                 TexSrc::Ddx | TexSrc::Ddy => grad.push(self.tex_src(instr, info, n)?),
                 TexSrc::Offset => {
-                    let bit = match self.f.constant(def) {
-                        Some(_) => ImageOperands::CONST_OFFSET,
-                        None => ImageOperands::OFFSET,
+                    let is_constant = self.f.constant(def).is_some()
+                        || self.f.intrinsic(def.instr()) == Some(Intrinsic::LOAD_SPEC_CONSTANT);
+                    let bit = match is_constant {
+                        true => ImageOperands::CONST_OFFSET,
+                        false => ImageOperands::OFFSET,
                     };
                     let id = self.operand(
                         def,

@@ -388,7 +388,8 @@ impl Writer<'_> {
     pub(super) fn decorate(&mut self, id: u32, decoration: spirv::Decoration, args: &[u32]) {
         let mut operands = vec![id, decoration as u32];
         operands.extend_from_slice(args);
-        self.decorations.op(Op::Decorate, &operands);
+        let op = if is_text(decoration) { Op::DecorateString } else { Op::Decorate };
+        self.decorations.op(op, &operands);
     }
 
     fn decorate_member(
@@ -400,7 +401,8 @@ impl Writer<'_> {
     ) {
         let mut operands = vec![id, member, decoration as u32];
         operands.extend_from_slice(args);
-        self.decorations.op(Op::MemberDecorate, &operands);
+        let op = if is_text(decoration) { Op::MemberDecorateString } else { Op::MemberDecorate };
+        self.decorations.op(op, &operands);
     }
 
     /// A decoration as it was read.
@@ -645,4 +647,10 @@ fn storage_class(modes: Modes) -> StorageClass {
         (Modes::NODE_PAYLOAD, StorageClass::NodePayloadAMDX),
     ];
     CLASSES.iter().find(|(m, _)| modes.contains(*m)).map_or(StorageClass::Private, |(_, c)| *c)
+}
+
+/// Whether what a decoration says is a text.
+fn is_text(decoration: spirv::Decoration) -> bool {
+    use spirv::Decoration as D;
+    matches!(decoration, D::UserSemantic | D::UserTypeGOOGLE)
 }

@@ -1,7 +1,7 @@
 //! Float arithmetic and its decorations.
 
-use super::asm::{assemble, compute};
-use super::{check, written};
+use super::asm::{HEADER, assemble, compute};
+use super::{MAIN, check, written};
 use deburr_spirv::{ErrorKind, ReadOptions, WriteOptions, read, write};
 use expect_test::expect;
 use rspirv::binary::Disassemble;
@@ -297,4 +297,30 @@ fn signs_that_flush() {
         %15 = OpFMul  %9  %12 %14
         %16 = OpExtInst  %9  %17 FAbs %12"#]]
     .assert_eq(&lines.collect::<Vec<_>>().join("\n"));
+}
+
+/// NoContraction is for instructions of GLSL.std.450 too.
+#[test]
+fn extended_instructions_that_are_not_contracted() {
+    let header = HEADER.replacen(
+        "OpDecorate %block Block",
+        "OpDecorate %block Block\nOpDecorate %x NoContraction\nOpDecorate %z NoContraction",
+        1,
+    );
+    let code = r"
+        %f = OpBitcast %f32 %a
+        %x = OpExtInst %f32 %glsl Fma %f %f %x0
+        %y = OpExtInst %f32 %glsl Sin %x
+        %z = OpExtInst %f32 %glsl FMax %f %y
+        %bits = OpBitcast %u32 %z
+        OpStore %out %bits";
+    let text = format!("{header}{MAIN}{code}\nOpReturn\nOpFunctionEnd");
+    expect![[r#"
+        OpDecorate %14 NoContraction
+        OpDecorate %17 NoContraction
+        %14 = OpExtInst  %11  %15 Fma %12 %12 %13
+        %16 = OpExtInst  %11  %15 Sin %14
+        %17 = OpExtInst  %11  %15 FMax %12 %16
+    "#]]
+    .assert_eq(&written(&text, &["NoContraction", "OpExtInst "]));
 }

@@ -93,3 +93,38 @@ fn a_volatile_image() {
     "#]]
     .assert_eq(&written(&text, &["OpImage", "Volatile"]));
 }
+
+/// An offset that the API specialises is a constant too.
+#[test]
+fn an_offset_that_is_specialised() {
+    let text = compute(
+        "",
+        r"
+        OpDecorate %x SpecId 0
+        OpDecorate %im DescriptorSet 0
+        OpDecorate %im Binding 0",
+        r"
+        %i32 = OpTypeInt 32 1
+        %i32x2 = OpTypeVector %i32 2
+        %f32x4 = OpTypeVector %f32 4
+        %image = OpTypeImage %f32 2D 0 0 0 1 Unknown
+        %ptr = OpTypePointer UniformConstant %image
+        %im = OpVariable %ptr UniformConstant
+        %x = OpSpecConstant %i32 1
+        %off = OpSpecConstantComposite %i32x2 %x %x
+        %i0 = OpConstant %i32 0
+        %at = OpConstantComposite %i32x2 %i0 %i0
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %handle = OpLoad %image %im
+        %texel = OpImageFetch %f32x4 %handle %at 10 %i0 %off
+        OpReturn
+        OpFunctionEnd",
+    );
+    expect![[r#"
+        %3 = OpSpecConstant  %2  1
+        %5 = OpSpecConstantComposite  %4  %3 %3
+        %18 = OpImageFetch  %17  %14 %16 Lod|ConstOffset %11 %5
+    "#]]
+    .assert_eq(&written(&text, &["OpSpec", "OpImageFetch"]));
+}

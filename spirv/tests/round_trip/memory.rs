@@ -1,6 +1,7 @@
 //! Pointers, and objects that are copied whole.
 
-use super::asm::{assemble, compute};
+use super::MAIN;
+use super::asm::{HEADER, assemble, compute};
 use super::{body, check, written};
 use deburr_spirv::{ErrorKind, WriteOptions};
 use deburr_spirv::{ReadOptions, read, write};
@@ -579,4 +580,142 @@ fn loads_stay_behind_what_acquires() {
         %14 = OpAtomicLoad  %7  %10 %15 %8
     "#]]
     .assert_eq(&loads(0));
+}
+
+/// What a function takes and gives by value has no layout, whatever memory it comes from.
+#[test]
+fn objects_that_cross_a_call() {
+    let text = compute(
+        "",
+        r"
+        OpDecorate %outer Block
+        OpMemberDecorate %inner 0 Offset 0
+        OpMemberDecorate %inner 1 Offset 16
+        OpMemberDecorate %outer 0 Offset 0
+        OpDecorate %buf DescriptorSet 0
+        OpDecorate %buf Binding 0",
+        r"
+        %inner = OpTypeStruct %u32 %f32
+        %outer = OpTypeStruct %inner
+        %ptr_outer = OpTypePointer StorageBuffer %outer
+        %ptr_inner = OpTypePointer StorageBuffer %inner
+        %buf = OpVariable %ptr_outer StorageBuffer
+        %of_inner = OpTypeFunction %inner %inner
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %at = OpAccessChain %ptr_inner %buf %n0
+        %value = OpLoad %inner %at
+        %next = OpFunctionCall %inner %step %value
+        OpStore %at %next
+        OpReturn
+        OpFunctionEnd
+        %step = OpFunction %inner None %of_inner
+        %p = OpFunctionParameter %inner
+        %entry = OpLabel
+        %n = OpCompositeExtract %u32 %p 0
+        %more = OpIAdd %u32 %n %n1
+        %q = OpCompositeInsert %inner %more %p 0
+        OpReturnValue %q
+        OpFunctionEnd",
+    );
+    let shown = &["OpTypeStruct", "OpMember", "OpTypePointer", "OpFunction", "OpVariable"];
+    expect![[r#"
+        OpMemberDecorate %13 0 Offset 0
+        OpMemberDecorate %13 1 Offset 16
+        OpMemberDecorate %14 0 Offset 0
+        %10 = OpTypeStruct %8 %9
+        %11 = OpTypePointer Function %10
+        %13 = OpTypeStruct %8 %9
+        %14 = OpTypeStruct %13
+        %32 = OpTypePointer StorageBuffer %14
+        %3 = OpVariable  %32  StorageBuffer
+        %1 = OpFunction  %4  None %5
+        %7 = OpVariable  %11  Function
+        %12 = OpVariable  %11  Function
+        %18 = OpFunctionCall  %4  %2 %7 %12
+        OpFunctionEnd
+        %2 = OpFunction  %4  None %22
+        %23 = OpFunctionParameter  %11
+        %24 = OpFunctionParameter  %11
+        OpFunctionEnd
+    "#]]
+    .assert_eq(&written(&text, shown));
+}
+
+/// A member that is volatile is so too where the whole is loaded or copied.
+#[test]
+fn volatile_members_of_a_whole() {
+    let text = compute(
+        "",
+        r"
+        OpDecorate %outer Block
+        OpDecorate %words ArrayStride 4
+        OpMemberDecorate %inner 0 Offset 0
+        OpMemberDecorate %inner 1 Offset 4
+        OpMemberDecorate %inner 1 Volatile
+        OpMemberDecorate %inner 2 Offset 8
+        OpMemberDecorate %outer 0 Offset 0
+        OpDecorate %buf DescriptorSet 0
+        OpDecorate %buf Binding 0",
+        r"
+        %n200 = OpConstant %u32 200
+        %words = OpTypeArray %u32 %n200
+        %inner = OpTypeStruct %u32 %u32 %words
+        %outer = OpTypeStruct %inner
+        %ptr_outer = OpTypePointer StorageBuffer %outer
+        %ptr_inner = OpTypePointer StorageBuffer %inner
+        %ptr = OpTypePointer StorageBuffer %u32
+        %buf = OpVariable %ptr_outer StorageBuffer
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %at = OpAccessChain %ptr_inner %buf %n0
+        %value = OpLoad %inner %at
+        %x = OpCompositeExtract %u32 %value 1
+        %to = OpAccessChain %ptr %buf %n0 %n0
+        OpStore %to %x
+        OpReturn
+        OpFunctionEnd",
+    );
+    expect![[r#"
+        %13 = OpLoad  %10  %12 Volatile
+        OpStore %16 %14
+    "#]]
+    .assert_eq(&written(&text, &["OpLoad", "OpStore", "OpCopy"]));
+    // The parts, each as its member says.
+    let small = text.replace("%u32 %u32 %words", "%u32 %u32 %u32");
+    expect![[r#"
+        %14 = OpLoad  %6  %9
+        %15 = OpLoad  %6  %11 Volatile
+        %16 = OpLoad  %6  %13
+        OpStore %17 %15
+    "#]]
+    .assert_eq(&written(&small, &["OpLoad", "OpStore", "OpCopy"]));
+}
+
+/// In a loop one undef is one value, where OpUndef would be another each time.
+#[test]
+fn an_undef_read_in_a_loop() {
+    let code = r"
+        %undef = OpUndef %u32
+        %twice = OpIAdd %u32 %undef %n1
+        OpStore %out %undef
+        OpBranch %head
+        %head = OpLabel
+        %i = OpPhi %u32 %n0 %start %next %head
+        %next = OpBitwiseXor %u32 %i %a
+        %c = OpIEqual %bool %next %n9
+        OpStore %out %undef2
+        OpLoopMerge %end %head None
+        OpBranchConditional %c %end %head
+        %end = OpLabel
+        OpStore %out %twice";
+    let text = format!("{HEADER}\n%undef2 = OpUndef %u32{MAIN}{code}\nOpReturn\nOpFunctionEnd");
+    expect![[r#"
+        %17 = OpConstantNull  %12
+        %19 = OpIAdd  %12  %17 %18
+        OpStore %15 %17
+        OpStore %15 %17
+        OpStore %15 %19
+    "#]]
+    .assert_eq(&written(&text, &["OpUndef", "OpConstantNull", "OpStore", "OpIAdd"]));
 }
