@@ -4,14 +4,14 @@
 use super::blocks::{Blk, Body, Merge};
 use super::env::FnEnv;
 use super::module::{RawFunction, Reader};
-use super::ssa::{Dominators, VarId, Variables};
+use super::ssa::{VarId, Variables};
 use super::structure::{CaseTest, FrameId, Jump, Step, Structure, Target, structure};
 use super::value::{Val, Value};
 use super::words::Insts;
 use crate::error::Error;
 use deburr_ir_core::{
-    AluOp, Block, Builder, Cursor, Def, Func, Function, Instr, InstrKind, InstrView, Intrinsic,
-    JumpKind, LoopParts, Modes, Node, Param, Shape, Type, TypeData, User,
+    AluOp, Block, Builder, Cursor, Def, Dominance, Func, Function, Instr, InstrKind, InstrView,
+    Intrinsic, JumpKind, LoopParts, Modes, Node, Param, Shape, Type, TypeData, User,
 };
 use rspirv::spirv::Op;
 use rustc_hash::FxHashMap;
@@ -573,7 +573,7 @@ impl FnReader<'_, '_> {
 
     /// Every definition dominates its uses; where the tree merged paths, by way of phis.
     fn check_dominance(&mut self) -> Result<(), Error> {
-        let dominators = Dominators::new(&self.f);
+        let dominance = Dominance::new(&self.f);
         let mut broken: Vec<(Def, Vec<(User, usize, Block)>)> = Vec::new();
         let defs: Vec<Instr> = self.f.all_instrs().collect();
         let mut order = vec![0u32; self.f.instr_capacity()];
@@ -600,7 +600,10 @@ impl FnReader<'_, '_> {
                         }
                     },
                 };
-                if used != block && !dominators.dominates(block, used) {
+                if used != block
+                    && dominance.is_reachable(used)
+                    && !dominance.dominates(block, used)
+                {
                     bad.push((user, n, used));
                 }
             }
