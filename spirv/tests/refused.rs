@@ -64,7 +64,7 @@ fn numbers_as_pointers() {
     check("32 %n = call f(%zero)", "a null pointer into memory without addresses");
     check("32 %u = undef 32 %n = call f(%u)", "a null pointer into memory without addresses");
     let one = "32 %one = load_const (0x1) 32 %n = call f(%one)";
-    check(one, "a constant address as a pointer");
+    check(one, "a number as a pointer into memory");
     let cast = "32 %p = deref_cast &(%value) (ssbo u32) 32 %n = @load_deref %p @store_deref %p, %n";
     check(cast, "a number as a pointer into memory");
     assert_eq!(refused("32 %n = call f(%x) @store_deref %word, %n (write_mask=x)"), Ok(()));

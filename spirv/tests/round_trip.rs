@@ -1,5 +1,7 @@
 //! The round-trip law: what is read is written as the same instructions again.
 
+#[path = "round_trip/addresses.rs"]
+mod addresses;
 mod asm;
 #[path = "round_trip/classes.rs"]
 mod classes;

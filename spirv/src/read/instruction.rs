@@ -108,10 +108,23 @@ impl FnReader<'_, '_> {
                 self.set_def(inst.id, ty, def)
             }
             Op::ConvertUToAccelerationStructureKHR => self.structure_at(inst),
+            Op::PtrEqual | Op::PtrNotEqual => self.compare_pointers(inst),
             Op::AtomicIIncrement | Op::AtomicIDecrement => self.atomic_count(inst),
             _ if self.image(inst)? => Ok(()),
             _ => self.by_table(inst),
         }
+    }
+
+    fn compare_pointers(&mut self, inst: &Inst<'_>) -> Result<(), Error> {
+        let ty = self.r.type_of(inst.ty)?;
+        let (a, b) = (self.get(inst.arg(0)?)?, self.get(inst.arg(1)?)?);
+        let pointers = self.single(a.kind).zip(self.single(b.kind));
+        let (a, b) = pointers
+            .filter(|_| a.ty == b.ty && matches!(self.r.m.types[a.ty], TypeData::Pointer { .. }))
+            .ok_or_else(|| Error::invalid("the operands are no pointers of one type"))?;
+        let op = if inst.op == Op::PtrEqual { AluOp::IEQ } else { AluOp::INE };
+        let def = self.b().alu(op, &[a, b]);
+        self.set_def(inst.id, ty, def)
     }
 
     /// The sum of the magnitudes of both derivatives, of which the writer makes one instruction again.

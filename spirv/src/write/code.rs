@@ -200,7 +200,7 @@ impl<'w, 'm> Emit<'w, 'm> {
                     let class = self.class(phi.def());
                     if !constant
                         && !self.pointer_values.contains_key(&phi.def())
-                        && self.class(def) != class
+                        && (self.class(def) != class || self.is_pointer_value(def))
                         && wanted.insert((def, class))
                     {
                         self.phi_casts.entry(def).or_default().push(class);
@@ -214,13 +214,19 @@ impl<'w, 'm> Emit<'w, 'm> {
         let Some(classes) = self.phi_casts.get(&def).cloned() else { return Ok(()) };
         for class in classes {
             let comps = self.f.comps(def);
-            let from = self.id_of(def);
             let id = match self.early_casts.get(&(def, class)) {
                 Some(&id) => id,
                 None => self.w.id(),
             };
-            let type_id = self.w.value_type(ValueType { class, bits: self.f.bits(def), comps });
-            self.code.op(Op::Bitcast, &[type_id, id, from]);
+            match self.is_pointer_value(def) {
+                true => self.address(def, class, id)?,
+                false => {
+                    let from = self.id_of(def);
+                    let ty = ValueType { class, bits: self.f.bits(def), comps };
+                    let type_id = self.w.value_type(ty);
+                    self.code.op(Op::Bitcast, &[type_id, id, from]);
+                }
+            }
             // Not logged: phis ask for it outside the scope of the value's list, and it dominates them all the same.
             self.variants.insert((def, canonical(Swizzle::IDENTITY, comps), comps, class), id);
         }
@@ -263,7 +269,7 @@ impl<'w, 'm> Emit<'w, 'm> {
 
     fn phi_operand(&mut self, def: Def, ty: ValueType) -> Result<u32, Error> {
         let constant = matches!(self.f.kind(def.instr()), InstrKind::LoadConst | InstrKind::Undef);
-        if constant || self.class(def) == ty.class {
+        if constant || self.class(def) == ty.class && !self.is_pointer_value(def) {
             return self.operand(def, Swizzle::IDENTITY, ty.comps, ty.class);
         }
         // The cast may come later in the text: its id is given out now.
@@ -299,7 +305,10 @@ impl<'w, 'm> Emit<'w, 'm> {
             InstrView::Alu(op) => self.alu(instr, op)?,
             InstrView::Intrinsic(op, _) => self.intrinsic(instr, op)?,
             InstrView::Tex(_) => self.tex(instr)?,
-            InstrView::Deref(_) => return self.deref(instr),
+            InstrView::Deref(_) => {
+                self.deref(instr)?;
+                return self.write_phi_casts(instr.def());
+            }
             InstrView::Call(func) => {
                 let ret = match &self.w.module[func].ret {
                     Some(ret) => self.w.ir_type(ret.ty)?,

@@ -34,7 +34,9 @@ impl Emit<'_, '_> {
                     false => self.w.null(type_id),
                 });
             }
-            _ if self.is_pointer_value(def) => return self.address(def),
+            _ if self.is_pointer_value(def) => {
+                return self.address_as(def, swizzle, comps, class);
+            }
             _ => {}
         }
         let whole = comps == f.comps(def) && swizzle.is_identity(comps);

@@ -4,6 +4,7 @@
 //! the memory's, parameter's or function's, else that of the cast.
 
 use super::code::Emit;
+use super::types::{Class, ValueType};
 use crate::error::Error;
 use deburr_ir_core::{
     AluOp, Def, DerefKind, Function, Index, Instr, InstrKind, InstrView, Intrinsic, Modes, Module,
@@ -66,7 +67,43 @@ pub(super) fn pointer_values(f: &Function, module: &Module) -> FxHashMap<Def, Po
             }
         }
     }
+    // An address that is chosen beside a number is one itself: neither is a pointer then.
+    let is_choice =
+        |instr: Instr| matches!(f.view(instr), InstrView::Phi(_) | InstrView::Alu(AluOp::BCSEL));
+    let mut numbers: Vec<Instr> = choices;
+    while let Some(instr) = numbers.pop() {
+        let Some(&ty) = found.get(&instr.def()) else { continue };
+        let first = usize::from(f.kind(instr) == InstrKind::Alu);
+        let mut sources = f.srcs(instr)[first..].iter().map(|s| s.def());
+        if modes_of(module, ty) != Modes::GLOBAL || !sources.any(|def| is_number(f, &found, def)) {
+            continue;
+        }
+        found.remove(&instr.def());
+        numbers.extend(f.uses(instr.def()).filter_map(|u| match u.user() {
+            User::Instr(i) if is_choice(i) => Some(i),
+            User::Instr(_) | User::If(_) => None,
+        }));
+    }
     found
+}
+
+/// Whether a value is neither a pointer nor null.
+fn is_number(f: &Function, pointers: &FxHashMap<Def, PointerType>, def: Def) -> bool {
+    match f.view(def.instr()) {
+        InstrView::Deref(_) | InstrView::Undef => false,
+        InstrView::LoadConst(bits) => bits != [0],
+        _ => !pointers.contains_key(&def),
+    }
+}
+
+fn modes_of(module: &Module, ty: PointerType) -> Modes {
+    match ty {
+        PointerType::To(modes, ..) => modes,
+        PointerType::Type(ty) => match module.types[ty] {
+            TypeData::Pointer { modes, .. } => modes,
+            _ => Modes::empty(),
+        },
+    }
 }
 
 /// The type that casts of the value name, of those the one with the largest stride.
@@ -99,13 +136,7 @@ impl Emit<'_, '_> {
     }
 
     fn modes_of(&self, ty: PointerType) -> Modes {
-        match ty {
-            PointerType::To(modes, ..) => modes,
-            PointerType::Type(ty) => match self.w.module.types[ty] {
-                TypeData::Pointer { modes, .. } => modes,
-                _ => Modes::empty(),
-            },
-        }
+        modes_of(self.w.module, ty)
     }
 
     /// A null pointer is an address, or a variable pointer.
@@ -126,8 +157,14 @@ impl Emit<'_, '_> {
     /// A value as a pointer: a deref, a pointer value, null.
     pub(super) fn pointer_operand(&mut self, def: Def, ty: PointerType) -> Result<u32, Error> {
         match self.f.view(def.instr()) {
-            InstrView::LoadConst(bits) if bits != [0] => {
-                Err(Error::unsupported("a constant address as a pointer"))
+            _ if is_number(self.f, &self.pointer_values, def) => {
+                if self.modes_of(ty) != Modes::GLOBAL {
+                    return Err(Error::unsupported("a number as a pointer into memory"));
+                }
+                let type_id = self.pointer_type_id(ty)?;
+                let id = self.w.id();
+                self.number_as_pointer(def, type_id, id)?;
+                Ok(id)
             }
             InstrView::LoadConst(_) | InstrView::Undef => {
                 self.check_null(ty)?;
@@ -325,18 +362,26 @@ impl Emit<'_, '_> {
         };
         let src = f.src(cast.instr(), 0);
         let type_id = self.pointer_type_id(PointerType::To(info.modes, info.ty, info.stride))?;
-        let (op, from) = if self.is_pointer_value(src) {
-            (Op::Bitcast, self.pointer(src)?)
-        } else if f.kind(src.instr()) == InstrKind::LoadConst && f.constant(src) == Some(&[0]) {
+        if f.kind(src.instr()) == InstrKind::LoadConst && f.constant(src) == Some(&[0]) {
             return Ok(self.w.null(type_id));
-        } else {
-            let pair = f.alu_op(src.instr()) == Some(AluOp::PACK_64_2X32);
-            let op = if pair { Op::Bitcast } else { Op::ConvertUToPtr };
-            (op, self.address_operand(src)?)
-        };
+        }
         let id = self.early_pointers.get(&cast).copied().unwrap_or_else(|| self.w.id());
-        self.code.op(op, &[type_id, id, from]);
+        match self.is_pointer_value(src) {
+            true => {
+                let from = self.pointer(src)?;
+                self.code.op(Op::Bitcast, &[type_id, id, from]);
+            }
+            false => self.number_as_pointer(src, type_id, id)?,
+        }
         Ok(id)
+    }
+
+    fn number_as_pointer(&mut self, def: Def, type_id: u32, id: u32) -> Result<(), Error> {
+        let pair = self.f.alu_op(def.instr()) == Some(AluOp::PACK_64_2X32);
+        let op = if pair { Op::Bitcast } else { Op::ConvertUToPtr };
+        let from = self.address_operand(def)?;
+        self.code.op(op, &[type_id, id, from]);
+        Ok(())
     }
 
     /// An address: halves that were packed into one as they are.
@@ -344,13 +389,10 @@ impl Emit<'_, '_> {
         match self.f.alu_op(src.instr()) {
             Some(AluOp::PACK_64_2X32) => {
                 let halves = self.f.srcs(src.instr())[0];
-                let class = self.class(halves.def());
+                let class = self.int_class(halves.def());
                 self.operand(halves.def(), halves.swizzle(), 2, class)
             }
-            _ => {
-                let class = self.class(src);
-                self.operand(src, Swizzle::IDENTITY, 1, class)
-            }
+            _ => self.operand(src, Swizzle::IDENTITY, 1, Class::Uint),
         }
     }
 
@@ -367,15 +409,29 @@ impl Emit<'_, '_> {
         self.pointer_values.contains_key(&def) || self.f.kind(def.instr()) == InstrKind::Deref
     }
 
-    /// Packing and unpacking of addresses, and choices between pointers; `false` where it is neither.
+    /// The type of the pointers that a comparison is of, unless they are addresses, which are numbers.
+    fn compared_as(&self, instr: Instr) -> Option<PointerType> {
+        let of = |n: usize| {
+            let def = self.f.src(instr, n);
+            match self.f.deref(def.instr()) {
+                Some(info) => Some(PointerType::To(info.modes, info.ty, self.own_stride(def))),
+                None => self.pointer_values.get(&def).copied(),
+            }
+        };
+        let ty = of(0).or_else(|| of(1))?;
+        let comparable = (Modes::SSBO | Modes::SHARED).contains(self.modes_of(ty))
+            && self.w.module.spirv.version >= (1, 4);
+        comparable.then_some(ty)
+    }
+
+    /// Packing and unpacking of addresses, choices between pointers and comparisons of them; `false` where it is neither.
     pub(super) fn pointer_alu(&mut self, instr: Instr, op: AluOp) -> Result<bool, Error> {
         let f = self.f;
         let def = instr.def();
         if let (AluOp::BCSEL, Some(&ty)) = (op, self.pointer_values.get(&def)) {
             self.choosable(ty)?;
             let condition = f.srcs(instr)[0];
-            let condition =
-                self.operand(condition.def(), condition.swizzle(), 1, super::types::Class::Bool)?;
+            let condition = self.operand(condition.def(), condition.swizzle(), 1, Class::Bool)?;
             let (a, b) = (
                 self.pointer_operand(f.src(instr, 1), ty)?,
                 self.pointer_operand(f.src(instr, 2), ty)?,
@@ -385,11 +441,30 @@ impl Emit<'_, '_> {
             self.code.op(Op::Select, &[type_id, id, condition, a, b]);
             return Ok(true);
         }
+        if matches!(op, AluOp::IEQ | AluOp::INE)
+            && let Some(ty) = self.compared_as(instr)
+        {
+            let op = if op == AluOp::IEQ { Op::PtrEqual } else { Op::PtrNotEqual };
+            let (a, b) = (
+                self.pointer_operand(f.src(instr, 0), ty)?,
+                self.pointer_operand(f.src(instr, 1), ty)?,
+            );
+            let (type_id, id) = (self.type_id(def)?, self.id_of(def));
+            self.code.op(op, &[type_id, id, a, b]);
+            return Ok(true);
+        }
         if op == AluOp::UNPACK_64_2X32 && self.is_pointer_value(f.src(instr, 0)) {
             let pointer = self.pointer(f.src(instr, 0))?;
             let type_id = self.type_id(def)?;
             let id = self.id_of(def);
-            self.code.op(Op::Bitcast, &[type_id, id, pointer]);
+            let from = match self.class(def) {
+                // A pointer is cast to integers alone.
+                Class::Float => {
+                    self.cast(pointer, ValueType { class: Class::Uint, ..self.type_of(def) })?
+                }
+                Class::Uint | Class::Sint | Class::Bool => pointer,
+            };
+            self.code.op(Op::Bitcast, &[type_id, id, from]);
             return Ok(true);
         }
         // Halves of addresses are cast as they are.
@@ -403,8 +478,22 @@ impl Emit<'_, '_> {
         Ok(op == AluOp::PACK_64_2X32 && casts_only(def))
     }
 
-    /// A pointer as an integer operand.
-    pub(super) fn address(&mut self, def: Def) -> Result<u32, Error> {
+    /// A pointer as an operand that is a number.
+    pub(super) fn address_as(
+        &mut self,
+        def: Def,
+        swizzle: Swizzle,
+        comps: u8,
+        class: Class,
+    ) -> Result<u32, Error> {
+        let ty = ValueType { class, bits: self.f.bits(def), comps: 1 };
+        let id = self.w.id();
+        self.address(def, class, id)?;
+        Ok(if comps == 1 { id } else { self.take(id, ty, swizzle, comps) })
+    }
+
+    /// A pointer as a number of the class.
+    pub(super) fn address(&mut self, def: Def, class: Class, id: u32) -> Result<(), Error> {
         let modes = match (self.f.deref(def.instr()), self.pointer_values.get(&def)) {
             (Some(info), _) => info.modes,
             (None, Some(&ty)) => self.modes_of(ty),
@@ -414,9 +503,15 @@ impl Emit<'_, '_> {
             return Err(Error::unsupported("a pointer into memory without addresses as a number"));
         }
         let pointer = self.pointer(def)?;
-        let type_id = self.w.value_type(self.type_of(def));
-        let id = self.w.id();
-        self.code.op(Op::ConvertPtrToU, &[type_id, id, pointer]);
-        Ok(id)
+        let ty = ValueType { class: Class::Uint, bits: self.f.bits(def), comps: 1 };
+        let unsigned = self.w.value_type(ty);
+        if class == Class::Uint {
+            self.code.op(Op::ConvertPtrToU, &[unsigned, id, pointer]);
+            return Ok(());
+        }
+        let (address, type_id) = (self.w.id(), self.w.value_type(ValueType { class, ..ty }));
+        self.code.op(Op::ConvertPtrToU, &[unsigned, address, pointer]);
+        self.code.op(Op::Bitcast, &[type_id, id, address]);
+        Ok(())
     }
 }
