@@ -66,6 +66,9 @@ impl Emit<'_, '_> {
             debug_assert_eq!(written, id, "the id was given out before");
             return Ok(());
         }
+        if self.is_handle_value(def) {
+            return Ok(());
+        }
         let converts = self.f.is_used(def)
             && self.f.deref(instr).is_some_and(|d| d.kind == DerefKind::Cast)
             && self.converts(def);
@@ -221,7 +224,7 @@ impl Emit<'_, '_> {
         let Some(info) = self.f.deref(def.instr()).copied() else {
             return Err(Error::unsupported("a handle that is no variable"));
         };
-        if info.kind == DerefKind::Cast && !self.is_pointer_value(self.f.src(def.instr(), 0)) {
+        if self.is_handle_value(def) {
             return self.handle_value(def, info.ty);
         }
         let pointer = self.pointer(def)?;
@@ -231,6 +234,15 @@ impl Emit<'_, '_> {
         self.decorate_non_uniform(id, def);
         self.handles.insert(def, id);
         Ok(id)
+    }
+
+    /// Whether a deref is a handle without a pointer to it: one that is a value itself.
+    fn is_handle_value(&self, def: Def) -> bool {
+        self.f.deref(def.instr()).is_some_and(|info| {
+            info.kind == DerefKind::Cast
+                && self.w.is_handle(info.ty)
+                && !self.is_pointer_value(self.f.src(def.instr(), 0))
+        })
     }
 
     /// A handle that is a value: a parameter, or an acceleration structure by its address.

@@ -128,3 +128,59 @@ fn an_offset_that_is_specialised() {
     "#]]
     .assert_eq(&written(&text, &["OpSpec", "OpImageFetch"]));
 }
+
+/// A handle may be a value: a parameter, or an acceleration structure by its address.
+#[test]
+fn handles_that_are_values() {
+    let text = compute(
+        "OpCapability RayQueryKHR\nOpCapability Int64",
+        r"
+        OpDecorate %im DescriptorSet 0
+        OpDecorate %im Binding 0",
+        r"
+        %u64 = OpTypeInt 64 0
+        %u32x2 = OpTypeVector %u32 2
+        %f32x3 = OpTypeVector %f32 3
+        %u32x4 = OpTypeVector %u32 4
+        %image = OpTypeImage %u32 2D 0 0 0 2 R32ui
+        %ptr = OpTypePointer UniformConstant %image
+        %im = OpVariable %ptr UniformConstant
+        %query = OpTypeRayQueryKHR
+        %ptr_query = OpTypePointer Private %query
+        %rq = OpVariable %ptr_query Private
+        %accel = OpTypeAccelerationStructureKHR
+        %at = OpConstantComposite %u32x2 %n1 %n2
+        %x = OpConstant %f32 1
+        %xs = OpConstantComposite %f32x3 %x %x %x
+        %takes = OpTypeFunction %u32x4 %image
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %handle = OpLoad %image %im
+        %texel = OpFunctionCall %u32x4 %read %handle
+        OpImageWrite %handle %at %texel
+        %n = OpCompositeExtract %u32 %texel 0
+        %address = OpUConvert %u64 %n
+        %structure = OpConvertUToAccelerationStructureKHR %accel %address
+        OpRayQueryInitializeKHR %rq %structure %n0 %n0 %xs %x %xs %x
+        OpReturn
+        OpFunctionEnd
+        %read = OpFunction %u32x4 None %takes
+        %p = OpFunctionParameter %image
+        %entry = OpLabel
+        %r = OpImageRead %u32x4 %p %at
+        OpReturnValue %r
+        OpFunctionEnd",
+    );
+    let shown =
+        &["OpFunctionCall", "OpFunctionParameter", "OpImage", "OpConvert", "OpRay", "OpLoad"];
+    expect![[r#"
+        %12 = OpLoad  %11  %3
+        %10 = OpFunctionCall  %9  %2 %12
+        OpImageWrite %12 %16 %10
+        %21 = OpConvertUToAccelerationStructureKHR  %20  %18
+        OpRayQueryInitializeKHR %7 %21 %22 %22 %26 %25 %26 %25
+        %28 = OpFunctionParameter  %11
+        %30 = OpImageRead  %9  %28 %16
+    "#]]
+    .assert_eq(&written(&text, shown));
+}
