@@ -1,8 +1,8 @@
 //! `lower_returns`: early returns become structured flow, so that a function ends at its end alone.
 //!
 //! The body goes into a `once`; a `return` becomes a `break`, after its value is stored to a local. Inside loops and
-//! inner `once`s it also sets a flag, which is tested behind each of them. The new way behind a loop does not pass what
-//! the loop defines: values from inside such a loop that are used behind it go through locals. Runs on functions with a
+//! inner `once`s it also sets a flag, which is tested behind each of them; behind a loop that only returns leave, nothing
+//! is left to be tested. The new way behind a loop does not pass what the loop defines: values from inside such a loop that are used behind it go through locals. Runs on functions with a
 //! return anywhere but at their end, entry points apart (they stay as they are: nothing inlines them), and those apart
 //! where a pointer crosses so that no deref says all of. Logical form. O(n).
 //!
@@ -62,6 +62,9 @@ pub(crate) fn lower(f: &mut Function, types: &mut TypeTable) -> bool {
     if !regions.can_spill(f) {
         return false;
     }
+    let regions = if f.remove_unreachable() { left_by_returns(f) } else { regions };
+    // Behind these nothing comes: what follows further out must not become reachable by way of them.
+    let only_left = regions.nodes().filter(|&n| !f.is_reachable(f.block_after(n))).collect();
     regions.spill(f, types);
     let bool_type = types.bool();
     let value = f.ret.clone().map(|ret| {
@@ -103,7 +106,7 @@ pub(crate) fn lower(f: &mut Function, types: &mut TypeTable) -> bool {
             mem::store(&mut b, pointer, set, 0);
             for node in around.into_iter().take_while(|&n| n != once.node) {
                 if tested.insert(node) {
-                    test_flag_after(f, node, flag, bool_type);
+                    test_flag_after(f, node, flag, bool_type, &only_left);
                 }
             }
         }
@@ -134,9 +137,19 @@ fn left_by_break(f: &Function, block: Block, outermost: Node) -> Vec<Node> {
     nodes
 }
 
-/// Behind the node: `if (flag) break`.
-fn test_flag_after(f: &mut Function, node: Node, flag: Var, bool_type: Type) {
+/// Behind the node: `if (flag) break`, or `break` where only returns left it.
+fn test_flag_after(
+    f: &mut Function,
+    node: Node,
+    flag: Var,
+    bool_type: Type,
+    only_left: &FxHashSet<Node>,
+) {
     let after = f.block_after(node);
+    if only_left.contains(&node) {
+        f.add_jump(after, JumpKind::Break, None);
+        return;
+    }
     let mut b = Builder::new(f, Cursor::AfterPhis(after));
     let pointer = b.deref_var(flag, Modes::FUNCTION, bool_type);
     let set = mem::load(&mut b, pointer, Shape::new(1, 1).expect("a bool"), 0);

@@ -61,6 +61,11 @@ impl Regions {
         Regions { blocks, place, regions, around }
     }
 
+    /// The loops and `once`s.
+    pub fn nodes(&self) -> impl Iterator<Item = Node> {
+        self.regions.iter().map(|region| region.node)
+    }
+
     /// The uses of a value outside of the innermost region around its definition, at place `n`.
     fn crossing<'a>(
         &'a self,
