@@ -6,6 +6,8 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "rules")]
+use std::sync::Arc;
 
 use crate::diagnostics::Diagnostic;
 use crate::emit::{CratePath, dialect, fold, intrinsics, opcodes};
@@ -83,6 +85,7 @@ pub fn generate_rules(opcodes_toml: &Path, rules: &Path, out: &Path) -> Result<(
     let table = read(opcodes_toml)?;
     let (facts, groups) = (read(&rules.join("facts.rules"))?, read(&rules.join("groups.rules"))?);
     println!("cargo:rerun-if-changed={}", rules.display());
+    let folder = rules.to_owned();
     let (matchers, sources) = on_big_stack(move || {
         let tables = match Tables::parse(std::slice::from_ref(&table)) {
             Ok(tables) => tables,
@@ -97,6 +100,7 @@ pub fn generate_rules(opcodes_toml: &Path, rules: &Path, out: &Path) -> Result<(
         let (result, files) = tree.compile("rules/", |name| {
             std::fs::read_to_string(rules.join(format!("{name}.rules"))).map_err(|e| e.to_string())
         });
+        every_file_is_listed(&folder, &files)?;
         match result {
             Ok(set) => Ok((crate::rules::emit::emit(&set), crate::rules::emit::sources(&files))),
             Err(diagnostics) => {
@@ -283,6 +287,25 @@ fn on_big_stack<T: Send>(work: impl FnOnce() -> Result<T, Errors> + Send) -> Res
             Err(error) => Err(Errors::Io(PathBuf::from("generator thread"), error)),
         }
     })
+}
+
+/// A file that no `file` line names would be left out without a word.
+#[cfg(feature = "rules")]
+fn every_file_is_listed(folder: &Path, read: &[(Arc<str>, Arc<str>)]) -> Result<(), Errors> {
+    let entries = std::fs::read_dir(folder).map_err(|e| Errors::Io(folder.to_owned(), e))?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let is_rules = path.extension().is_some_and(|e| e == "rules");
+        let known = matches!(&*name, "facts" | "groups")
+            || read.iter().any(|(file, _)| Path::new(&**file).file_stem() == path.file_stem());
+        if is_rules && !known {
+            let message = format!("groups.rules has no line `file {name};`");
+            return Err(Errors::Io(path, std::io::Error::other(message)));
+        }
+    }
+    Ok(())
 }
 
 /// Reads a table. Its name in diagnostics and comments is that of the file alone, so that generated code doesn't depend
