@@ -1,8 +1,9 @@
 //! `remove_dead_vars`: variables that nothing reads go, and the stores to them.
 //!
 //! Locals, private and shared variables whose derefs only lead to stores of the whole program lose the stores, unless an
-//! initial value holds their address or an access is volatile; those without any deref left are emptied from the lists. Interface variables, buffers and handles stay: the API sees
-//! them, and so do shared blocks, which may lie over each other. Any form. Keeps the control flow. O(instructions).
+//! initial value holds their address or an access is volatile; those without any deref left are emptied from the lists.
+//! Interface variables, buffers and handles stay: the API sees them, and so do shared blocks, which may lie over each
+//! other. Any form. Keeps the control flow. O(instructions).
 //!
 //! ```text
 //! @store_deref &x, %0        // x is never read: gone

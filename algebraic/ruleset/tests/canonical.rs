@@ -274,23 +274,3 @@ fn a_circle_is_found() {
     });
     assert!(found);
 }
-
-/// What was replaced is off the list and out of the function: each rewrite happens once.
-#[test]
-fn what_was_replaced_is_not_matched_again() {
-    let mut f = Function::new("main");
-    let mut b = Builder::at_end(&mut f);
-    let (mut value, one) = (b.undef(1, 32), b.imm_u32(1));
-    for _ in 0..100 {
-        let product = b.alu(AluOp::IMUL, &[value, one]);
-        value = b.alu(AluOp::IADD, &[product, product]);
-    }
-    let block = b.block();
-    f.add_jump(block, JumpKind::Return, Some(value));
-    let mut options = Options::default();
-    options.counts = true;
-    let target = Target::generic("everything");
-    let report = run(&mut f, deburr_ruleset::rules(), "opt", &target, &options).unwrap();
-    let count = |name: &str| report.counts.iter().find(|c| c.0 == name).map_or(0, |c| c.1);
-    assert_eq!((count("imul_one"), count("iadd_self")), (100, 100));
-}

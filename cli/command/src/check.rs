@@ -130,7 +130,7 @@ pub fn run(args: &Args, reporter: &mut Reporter) -> Exit {
             reporter.remark(&found.text());
         }
     }
-    if found.difference.is_some() { Exit::No } else { Exit::Ok }
+    if found.difference.is_none() { Exit::Ok } else { Exit::No }
 }
 
 fn compare_files(args: &Args, reporter: &mut Reporter) -> Result<Found, Trouble> {

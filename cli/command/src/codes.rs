@@ -68,7 +68,7 @@ codes! {
     RUN = 50, "a dispatch that can't be run",
         "The module has no such compute entry point, uses what the interpreter doesn't know, or a barrier isn't reached by every invocation.";
     RUN_LIMIT = 51, "a dispatch that was given up",
-        "The instructions, invocations or bytes of a run are bounded. `--fuel` sets the number of instructions, which a shader that loops for ever uses up whatever it is; `check` stops at the first input on which neither module ends.";
+        "The instructions, invocations or bytes of a run are bounded. `--fuel` sets the number of instructions, which a shader that loops for ever uses up whatever it is; `check` leaves out an input on which neither module ends, and stops at the second.";
     RUN_BIND = 52, "a binding that the module doesn't have",
         "`--bind SET.BINDING=FILE` names a buffer of the module, `--push FILE` is for its push constants. `deburr print` shows the variables with their set and binding.";
     INTERFACE = 55, "modules with different interfaces",
