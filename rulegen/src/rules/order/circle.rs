@@ -19,6 +19,8 @@ const TERMS: usize = 120;
 const NODES: usize = 48;
 /// Variables that are given numbers; more than that are left as they are.
 const VARS: usize = 4;
+/// Choices of what the variables stand for that are made at once; more variables all stand for the first of theirs.
+const CHOICES: usize = 1_000;
 
 /// A term without variables; a value is something that no rule looks into.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,7 +116,7 @@ impl Search<'_> {
             };
             let encoded = literals.iter().filter_map(|l| l.encode(var.base, bits).ok());
             let mut numbers = encoded.map(|n| Some(Ground::Number(n, bits)));
-            let list: Bound = match var.kind {
+            let mut list: Bound = match var.kind {
                 VarKind::Bound(_) => vec![None],
                 VarKind::Const => numbers.collect(),
                 VarKind::Value => {
@@ -128,6 +130,9 @@ impl Search<'_> {
                     list
                 }
             };
+            if out.len() * list.len() > CHOICES {
+                list.truncate(1);
+            }
             let longer = |values: &Bound| -> Vec<Bound> {
                 list.iter().map(|v| values.iter().chain([v]).cloned().collect()).collect()
             };
