@@ -265,7 +265,13 @@ pub(super) struct Cover {
     pub bindings: HashMap<VarId, NodeId>,
     /// Nodes of the first with those of the second that they match.
     pub pairs: Vec<(NodeId, NodeId)>,
+    /// Pairs of nodes that were compared.
+    compared: u32,
 }
+
+/// Most pairs of nodes that are compared for two rules: each commutative operation doubles the ways. What takes more is
+/// taken for different.
+const MOST_COMPARED: u32 = 20_000;
 
 /// Whether the first rule's test of sizes lets every instance of the second pass.
 fn sizes_cover(first: &Rule, second: &Rule, pairs: &[(NodeId, NodeId)]) -> bool {
@@ -290,6 +296,10 @@ fn cover(
 ) -> bool {
     let Some(((x, y), rest)) = todo.split_last() else { return true };
     let (m, n) = (&first.nodes[*x], &second.nodes[*y]);
+    found.compared += 1;
+    if found.compared > MOST_COMPARED {
+        return false;
+    }
     found.pairs.push((*x, *y));
     if let NodeKind::Var(v) = &m.kind {
         let is_const = first.vars[*v].kind == VarKind::Const;
@@ -337,6 +347,7 @@ fn cover(
                 }));
                 let mut trial = found.clone();
                 let ok = cover(set, first, second, &next, &mut trial);
+                found.compared = trial.compared;
                 if ok {
                     *found = trial;
                 }

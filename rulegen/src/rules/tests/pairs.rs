@@ -91,3 +91,18 @@ fn what_an_earlier_rule_covers_never_fires() {
     assert_eq!(codes(&format!("{when} when !(target.narrow);")), ["E0320"]);
     assert_eq!(codes(&format!("{when} when target.narrow;")), [""; 0]);
 }
+
+/// Each commutative operation doubles the ways in which one pattern may lie over another.
+#[test]
+fn many_commutative_operations_are_compared_in_few_steps() {
+    fn tree(from: usize, to: usize) -> String {
+        match to - from {
+            1 => format!("a{from}"),
+            n => format!("iand({}, {})", tree(from, from + n / 2), tree(from + n / 2, to)),
+        }
+    }
+    let (first, other) = (tree(0, 32), tree(0, 32).replace("a1)", "a0)"));
+    let text =
+        format!("rule x: ine({first}, {first}) => false;\nrule y: ine({first}, {other}) => true;");
+    assert_eq!(codes(&text), [""; 0]);
+}
