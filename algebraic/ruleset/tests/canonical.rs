@@ -50,129 +50,16 @@ impl<'a> Terms<'a> {
         Terms { set, near: of_group().filter(shares).collect() }
     }
 
-    /// A value of that size: a leaf, a constant, or a left side.
-    fn value(&self, b: &mut Builder<'_>, rng: &mut Rng, bits: u8, comps: u8, depth: u32) -> AluSrc {
-        let mask = u64::MAX >> (64 - u32::from(bits));
-        if depth > 0 && rng.below(10) < 7 {
-            let fitting = |rule: &&&Rule| {
-                let root = &rule.nodes[rule.pattern];
-                let fits = root.comps == Comps::Generic || root.comps == Comps::Fixed(comps);
-                fits && rule.instances.iter().any(|i| i[root.class] == bits)
-            };
-            let fitting: Vec<&&Rule> = self.near.iter().filter(fitting).collect();
-            if !fitting.is_empty() {
-                let rule = fitting[rng.below(fitting.len())];
-                return self.left(b, rng, rule, bits, comps, depth - 1, None);
-            }
-        }
-        match rng.below(3) {
-            0 => {
-                let numbers = [0, 1, 2, 3, 4, 7, 8, 16, 255, u64::MAX, 1 << (bits - 1)];
-                let number = numbers[rng.below(numbers.len())] & mask;
-                b.load_const(bits, &vec![number; usize::from(comps)]).into()
-            }
-            _ => b.undef(comps, bits).into(),
-        }
-    }
-
-    /// The left side of a rule with a root of that size, over values, with another's at one of its nodes.
-    #[allow(clippy::too_many_arguments, reason = "what a term is made of, passed down as it is")]
-    fn left(
-        &self,
-        b: &mut Builder<'_>,
-        rng: &mut Rng,
-        rule: &Rule,
-        bits: u8,
-        comps: u8,
-        depth: u32,
-        inner: Inner<'_>,
-    ) -> AluSrc {
-        let class = rule.nodes[rule.pattern].class;
-        let fits: Vec<&Vec<u8>> = rule.instances.iter().filter(|i| i[class] == bits).collect();
-        let sizes = fits[rng.below(fits.len())];
-        let mut vars = HashMap::new();
-        self.node(b, rng, rule, rule.pattern, sizes, comps, depth, inner, &mut vars)
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "what a term is made of, passed down as it is")]
-    fn node(
-        &self,
-        b: &mut Builder<'_>,
-        rng: &mut Rng,
-        rule: &Rule,
-        id: NodeId,
-        sizes: &[u8],
-        comps: u8,
-        depth: u32,
-        inner: Inner<'_>,
-        vars: &mut HashMap<usize, AluSrc>,
-    ) -> AluSrc {
-        let node = &rule.nodes[id];
-        let bits = sizes[node.class];
-        let swizzled = |src: AluSrc| match &node.swizzle {
-            Some(s) => AluSrc { def: src.def, swizzle: Swizzle::new(s) },
-            None => src,
-        };
-        if let Some((_, other)) = inner.filter(|(at, _)| *at == id) {
-            let root = &other.nodes[other.pattern];
-            let same_size = other.instances.iter().any(|i| i[root.class] == bits);
-            let fits = root.comps == Comps::Generic || root.comps == Comps::Fixed(comps);
-            if same_size && fits {
-                return self.left(b, rng, other, bits, comps, depth, None);
-            }
-        }
-        match &node.kind {
-            NodeKind::Op { op, promises, args, .. } => {
-                let sig = self.set.ops.get(*op);
-                let comps = if sig.output.comps == 0 { comps } else { sig.output.comps };
-                let mut srcs = Vec::new();
-                for (arg, ty) in args.iter().zip(&sig.inputs) {
-                    let n = if ty.comps == 0 { comps } else { ty.comps };
-                    srcs.push(self.node(b, rng, rule, *arg, sizes, n, depth, inner, vars));
-                }
-                if sig.commutative && rng.below(2) == 0 {
-                    srcs.swap(0, 1);
-                }
-                let licences = if sig.float { flags::LICENCES } else { 0 };
-                b.flags = Flags::from_bits_truncate(promises | licences);
-                let def = b.alu_instr(AluOp(sig.id), comps, &srcs).def();
-                b.flags = Flags::empty();
-                swizzled(def.into())
-            }
-            NodeKind::Literal(value, base) => {
-                let number = value.encode(*base, bits).unwrap();
-                AluSrc { def: b.load_const(bits, &[number]), swizzle: Swizzle::splat(0) }
-            }
-            NodeKind::Var(v) => {
-                if let Some(src) = vars.get(v) {
-                    return swizzled(*src);
-                }
-                let var = &rule.vars[*v];
-                let wide = match (var.whole, var.comps) {
-                    (true, Comps::Fixed(n)) => n.max(2),
-                    _ => comps,
-                };
-                let src = match var.kind {
-                    VarKind::Const => {
-                        let mask = u64::MAX >> (64 - u32::from(bits));
-                        let number = [1, 2, 4, 8, 1 << (bits - 1), 3][rng.below(6)] & mask;
-                        b.load_const(bits, &vec![number; usize::from(wide)]).into()
-                    }
-                    _ => self.value(b, rng, bits, wide, depth),
-                };
-                vars.insert(*v, src);
-                swizzled(src)
-            }
-            NodeKind::Compute { .. } | NodeKind::Ref(_) => b.undef(comps, bits).into(),
-        }
-    }
-
     /// A function that returns what `make` makes.
-    fn function(&self, make: impl FnOnce(&mut Builder<'_>) -> AluSrc) -> Function {
+    fn function(
+        &self,
+        rng: &mut Rng,
+        make: impl FnOnce(&mut Maker<'a, '_, '_>) -> AluSrc,
+    ) -> Function {
         let mut f = Function::new("main");
-        let mut b = Builder::at_end(&mut f);
-        let value = make(&mut b);
-        let block = b.block();
+        let mut maker = Maker { terms: self, b: Builder::at_end(&mut f), rng };
+        let value = make(&mut maker);
+        let block = maker.b.block();
         f.add_jump(block, JumpKind::Return, Some(value.def));
         f
     }
@@ -190,8 +77,8 @@ impl<'a> Terms<'a> {
                             Comps::Fixed(n) => (sizes[root.class], n),
                             Comps::Generic => (sizes[root.class], 1),
                         };
-                        list.push(self.function(|b| {
-                            self.left(b, rng, outer, bits, comps, 0, Some((at, inner)))
+                        list.push(self.function(rng, |maker| {
+                            maker.left(outer, bits, comps, 0, Some((at, inner)))
                         }));
                     }
                 }
@@ -203,7 +90,130 @@ impl<'a> Terms<'a> {
     fn random(&self, rng: &mut Rng) -> Function {
         let bits = [8, 16, 32, 64, 1][rng.below(5)];
         let (comps, depth) = ([1, 1, 2, 3][rng.below(4)], 2 + rng.below(3) as u32);
-        self.function(|b| self.value(b, rng, bits, comps, depth))
+        self.function(rng, |maker| maker.value(bits, comps, depth))
+    }
+}
+
+/// Makes terms in a function.
+struct Maker<'a, 't, 'f> {
+    terms: &'t Terms<'a>,
+    b: Builder<'f>,
+    rng: &'t mut Rng,
+}
+
+/// A left side that is being made.
+struct Left<'a> {
+    rule: &'a Rule,
+    sizes: &'a [u8],
+    /// Left sides that may yet stand in each other.
+    depth: u32,
+    inner: Inner<'a>,
+    /// What its variables stand for.
+    vars: HashMap<usize, AluSrc>,
+}
+
+impl<'a> Maker<'a, '_, '_> {
+    /// A value of that size: a leaf, a constant, or a left side.
+    fn value(&mut self, bits: u8, comps: u8, depth: u32) -> AluSrc {
+        let mask = u64::MAX >> (64 - u32::from(bits));
+        if depth > 0 && self.rng.below(10) < 7 {
+            let fitting = |rule: &&&Rule| {
+                let root = &rule.nodes[rule.pattern];
+                let fits = root.comps == Comps::Generic || root.comps == Comps::Fixed(comps);
+                fits && rule.instances.iter().any(|i| i[root.class] == bits)
+            };
+            let fitting: Vec<&&Rule> = self.terms.near.iter().filter(fitting).collect();
+            if !fitting.is_empty() {
+                let rule = fitting[self.rng.below(fitting.len())];
+                return self.left(rule, bits, comps, depth - 1, None);
+            }
+        }
+        match self.rng.below(3) {
+            0 => {
+                let numbers = [0, 1, 2, 3, 4, 7, 8, 16, 255, u64::MAX, 1 << (bits - 1)];
+                let number = numbers[self.rng.below(numbers.len())] & mask;
+                self.b.load_const(bits, &vec![number; usize::from(comps)]).into()
+            }
+            _ => self.b.undef(comps, bits).into(),
+        }
+    }
+
+    /// The left side of a rule with a root of that size, over values, with another's at one of its nodes.
+    fn left(
+        &mut self,
+        rule: &'a Rule,
+        bits: u8,
+        comps: u8,
+        depth: u32,
+        inner: Inner<'a>,
+    ) -> AluSrc {
+        let class = rule.nodes[rule.pattern].class;
+        let fits: Vec<&Vec<u8>> = rule.instances.iter().filter(|i| i[class] == bits).collect();
+        let sizes = fits[self.rng.below(fits.len())];
+        let mut left = Left { rule, sizes, depth, inner, vars: HashMap::new() };
+        self.node(&mut left, rule.pattern, comps)
+    }
+
+    fn node(&mut self, left: &mut Left<'a>, id: NodeId, comps: u8) -> AluSrc {
+        let Left { rule, sizes, depth, inner, .. } = *left;
+        let node = &rule.nodes[id];
+        let bits = sizes[node.class];
+        let swizzled = |src: AluSrc| match &node.swizzle {
+            Some(s) => AluSrc { def: src.def, swizzle: Swizzle::new(s) },
+            None => src,
+        };
+        if let Some((_, other)) = inner.filter(|(at, _)| *at == id) {
+            let root = &other.nodes[other.pattern];
+            let same_size = other.instances.iter().any(|i| i[root.class] == bits);
+            let fits = root.comps == Comps::Generic || root.comps == Comps::Fixed(comps);
+            if same_size && fits {
+                return self.left(other, bits, comps, depth, None);
+            }
+        }
+        match &node.kind {
+            NodeKind::Op { op, promises, args, .. } => {
+                let sig = self.terms.set.ops.get(*op);
+                let comps = if sig.output.comps == 0 { comps } else { sig.output.comps };
+                let mut srcs = Vec::new();
+                for (arg, ty) in args.iter().zip(&sig.inputs) {
+                    let n = if ty.comps == 0 { comps } else { ty.comps };
+                    srcs.push(self.node(left, *arg, n));
+                }
+                if sig.commutative && self.rng.below(2) == 0 {
+                    srcs.swap(0, 1);
+                }
+                let licences = if sig.float { flags::LICENCES } else { 0 };
+                self.b.flags = Flags::from_bits_truncate(promises | licences);
+                let def = self.b.alu_instr(AluOp(sig.id), comps, &srcs).def();
+                self.b.flags = Flags::empty();
+                swizzled(def.into())
+            }
+            NodeKind::Literal(value, base) => {
+                let number = value.encode(*base, bits).unwrap();
+                AluSrc { def: self.b.load_const(bits, &[number]), swizzle: Swizzle::splat(0) }
+            }
+            NodeKind::Var(v) => {
+                if let Some(src) = left.vars.get(v) {
+                    return swizzled(*src);
+                }
+                let var = &rule.vars[*v];
+                let wide = match (var.whole, var.comps) {
+                    (true, Comps::Fixed(n)) => n.max(2),
+                    _ => comps,
+                };
+                let src = match var.kind {
+                    VarKind::Const => {
+                        let mask = u64::MAX >> (64 - u32::from(bits));
+                        let number = [1, 2, 4, 8, 1 << (bits - 1), 3][self.rng.below(6)] & mask;
+                        self.b.load_const(bits, &vec![number; usize::from(wide)]).into()
+                    }
+                    _ => self.value(bits, wide, depth),
+                };
+                left.vars.insert(*v, src);
+                swizzled(src)
+            }
+            NodeKind::Compute { .. } | NodeKind::Ref(_) => self.b.undef(comps, bits).into(),
+        }
     }
 }
 
