@@ -1,10 +1,11 @@
 //! `lower_returns`: early returns become structured flow, so that a function ends at its end alone.
 //!
 //! The body goes into a `once`; a `return` becomes a `break`, after its value is stored to a local. Inside loops and
-//! inner `once`s it also sets a flag, which is tested behind each of them; behind a loop that only returns leave, nothing
-//! is left to be tested. The new way behind a loop does not pass what the loop defines: values from inside such a loop that are used behind it go through locals. Runs on functions with a
-//! return anywhere but at their end, entry points apart (they stay as they are: nothing inlines them), and those apart
-//! where a pointer crosses so that no deref says all of. Logical form. O(n).
+//! inner `once`s it also sets a flag, which is tested behind each of them; behind a loop that only returns leave,
+//! nothing is left to be tested. The new way behind a loop does not pass what the loop defines: values from inside such
+//! a loop that are used behind it go through locals. Runs on functions with a return anywhere but at their end, entry
+//! points apart (they stay as they are: nothing inlines them), and those apart where a pointer crosses so that no deref
+//! says all of. Logical form. O(n).
 //!
 //! ```text
 //! if %c { return %1 }        once { if %c { @store_deref &value, %1   break } @store_deref &value, %2 }

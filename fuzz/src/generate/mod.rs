@@ -8,8 +8,8 @@
 //! Half of the programs are grown from what passes look for: shapes of code that one of them changes, and the left
 //! sides of rewrite rules, as they are or with one perturbation.
 //!
-//! This file has the program around it and straight-line code; [`flow`] has ifs and calls, [`exits`] what is left from within, [`memory`]
-//! memory and other invocations, [`grow`] the shapes of the passes, [`term`] those of the rules.
+//! This file has the program around it and straight-line code; [`flow`] has ifs and calls, [`exits`] what is left from
+//! within, [`memory`] memory and other invocations, [`grow`] the shapes of the passes, [`term`] those of the rules.
 
 mod exits;
 mod flow;

@@ -1,10 +1,11 @@
 //! Writing modules as SPIR-V.
 //!
-//! Functions are written first, into a buffer of their own; types, constants and variables are collected on the way,
-//! so that only what is used is written. [`infer`] decides what each value is in SPIR-V's eyes, within what is [`fixed`], [`flow`] writes the
-//! control-flow tree ([`switch`] finds what of it is a switch), [`code`] the instructions one by one: [`alu`] arithmetic,
-//! [`memory`] and [`pointers`] pointers and what goes through them, [`copy`] whole objects, [`tex`] textures, each with
-//! operands by [`operand`]. [`raise`] finds what is one instruction in SPIR-V and many in the IR.
+//! Functions are written first, into a buffer of their own; types, constants and variables are collected on the way, so
+//! that only what is used is written. [`infer`] decides what each value is in SPIR-V's eyes, within what is [`fixed`],
+//! [`flow`] writes the control-flow tree ([`switch`] finds what of it is a switch), [`code`] the instructions one by
+//! one: [`alu`] arithmetic, [`memory`] and [`pointers`] pointers and what goes through them, [`copy`] whole objects,
+//! [`tex`] textures, each with operands by [`operand`]. [`raise`] finds what is one instruction in SPIR-V and many in
+//! the IR.
 
 mod alu;
 mod code;
