@@ -444,6 +444,9 @@ impl Reader<'_> {
                 let message = "the workgroup size is a vector of three positive integers";
                 return Err(Error::invalid(message));
             };
+            if size.iter().map(|&n| u128::from(n)).product::<u128>() > u32::MAX.into() {
+                return Err(Error::limit("workgroups of more than 2^32 invocations"));
+            }
             self.set_workgroup_size(WorkgroupSize::Plain(size.map(|n| n as u32)))?;
         }
         self.consts.push(Const { ty, value });

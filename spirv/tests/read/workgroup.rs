@@ -90,6 +90,10 @@ fn sizes_that_are_none() {
     let vector = Err("the workgroup size is a vector of three positive integers".to_owned());
     assert_eq!(read(SIZE, "%size = OpConstant %u32 8"), vector);
     assert_eq!(read(SIZE, "%size = OpConstantNull %u32x3"), vector);
+    let many =
+        "%n65536 = OpConstant %u32 65536\n%size = OpConstantComposite %u32x3 %n65536 %n65536 %n1";
+    let limit = Err("workgroups of more than 2^32 invocations".to_owned());
+    assert_eq!(read(SIZE, many), limit);
     let second = "%again = OpConstantComposite %u32x3 %n4 %n1 %n1";
     let both = format!("{SIZE}\nOpDecorate %again BuiltIn WorkgroupSize");
     let two = Err("there are two workgroup sizes".to_owned());
