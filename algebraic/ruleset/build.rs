@@ -1,12 +1,20 @@
-//! Generates the matchers of the tree's rules.
+//! Generates the matchers of the tree's rules, and those of a rule set that tests are about.
 
 use std::path::Path;
 
 fn main() {
     let out = std::env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR for build scripts");
-    let (opcodes, rules) = (Path::new("opcodes.toml"), Path::new("rules"));
-    if let Err(errors) = deburr_rulegen::generate_rules(opcodes, rules, out.as_ref()) {
-        eprintln!("{errors}");
+    let out = Path::new(&out);
+    let constructs = out.join("constructs");
+    if let Err(error) = std::fs::create_dir_all(&constructs) {
+        eprintln!("error: {}: {error}", constructs.display());
         std::process::exit(1);
+    }
+    for (rules, out) in [("rules", out), ("tests/constructs", &*constructs)] {
+        let opcodes = Path::new("opcodes.toml");
+        if let Err(errors) = deburr_rulegen::generate_rules(opcodes, Path::new(rules), out) {
+            eprintln!("{errors}");
+            std::process::exit(1);
+        }
     }
 }

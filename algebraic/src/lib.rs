@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod chain;
 mod driver;
 pub mod facts;
 #[cfg(feature = "interp")]
@@ -19,7 +20,8 @@ mod ruleset;
 mod target;
 mod trace;
 
+pub use chain::Chain;
 pub use driver::{Counts, Error, Extra, Options, Report, TraceEntry, run, run_with};
 pub use rewriter::{Rewriter, Val};
-pub use ruleset::{Group, MatchFn, RuleInfo, RuleSet, TransferFn};
+pub use ruleset::{Group, MatchFn, RuleInfo, RuleSet, TransferFn, UseWatch};
 pub use target::Target;

@@ -42,9 +42,9 @@ impl Rewriter<'_> {
             self.log.moved = true;
             match self.f.is_used(old) {
                 false => self.remove_dead(old.instr()),
-                true if self.f.has_one_use(old) => self.enqueue_users(old),
-                true => {}
+                true => self.lost_use(old),
             }
+            self.gained_use(self.f.src(instr, n));
         }
     }
 

@@ -224,6 +224,19 @@ impl<'f> Rewriter<'f> {
         })
     }
 
+    /// How many operands use the value's def, counted up to `most`.
+    pub fn uses(&self, v: Val, most: u32) -> u32 {
+        self.f.uses(v.def).take(most as usize).count() as u32
+    }
+
+    /// Whether all that uses the value's def are operations of these opcodes.
+    pub fn only_used_as(&self, v: Val, ops: &[AluOp]) -> bool {
+        self.f.uses(v.def).all(|u| match u.user() {
+            User::Instr(i) => self.f.alu_op(i).is_some_and(|op| ops.contains(&op)),
+            User::If(_) => false,
+        })
+    }
+
     // ---- constants and facts
 
     /// The environment for facts.
@@ -306,6 +319,7 @@ impl<'f> Rewriter<'f> {
         let mut builder = self.builder();
         builder.flags = flags;
         let def = builder.alu_instr(op, comps, &srcs).def();
+        operands.iter().for_each(|v| self.gained_use(v.def));
         self.created(def)
     }
 
@@ -332,6 +346,7 @@ impl<'f> Rewriter<'f> {
         self.enqueue_users(old);
         let users: SmallVec<[Def; 8]> = self.value_users(old);
         self.f.replace_all_uses(old, new);
+        self.gained_use(new);
         if before.is_some() && before != Some(self.facts.of(self.f, self.rules, new)) {
             self.sharpen(users);
         }
@@ -369,6 +384,9 @@ impl<'f> Rewriter<'f> {
         for _ in 0..self.depth {
             let mut next: SmallVec<[Def; 8]> = SmallVec::new();
             for def in level {
+                if !self.rules.chains.is_empty() {
+                    self.enqueue_chain(def);
+                }
                 for user in self.f.uses(def) {
                     let User::Instr(i) = user.user() else { continue };
                     if self.f.kind(i) == InstrKind::Alu && self.queue.push(i) {
@@ -400,10 +418,30 @@ impl<'f> Rewriter<'f> {
             for src in srcs {
                 match self.f.is_used(src) {
                     false => stack.push(src.instr()),
-                    true if self.f.has_one_use(src) => self.enqueue_users(src),
-                    true => {}
+                    true => self.lost_use(src),
                 }
             }
+        }
+    }
+
+    /// A value that is still used has one use less, which may enable rules.
+    pub(crate) fn lost_use(&mut self, def: Def) {
+        let few = self.rules.uses.few;
+        let enables = match few {
+            0 | 1 => self.f.has_one_use(def),
+            u32::MAX => true,
+            few => self.f.uses(def).nth(few as usize).is_none(),
+        };
+        if enables {
+            self.enqueue_users(def);
+        }
+    }
+
+    /// A value has a use more, which enables rules of few sets.
+    pub(crate) fn gained_use(&mut self, def: Def) {
+        let leaves_chain = self.is_chained(def) && self.f.uses(def).nth(2).is_none();
+        if self.rules.uses.more || leaves_chain {
+            self.enqueue_users(def);
         }
     }
 }

@@ -21,6 +21,27 @@ pub struct RuleSet {
     pub options: &'static [&'static str],
     /// Transfer functions by opcode.
     pub transfers: &'static [Option<TransferFn>],
+    /// Which changes in who uses a value may let a rule fire.
+    pub uses: UseWatch,
+    /// Opcodes whose chains some rule matches.
+    pub chains: &'static [AluOp],
+}
+
+/// Which changes in who uses a value may let a rule fire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UseWatch {
+    /// The loss of a use that leaves so many or fewer.
+    pub few: u32,
+    /// Every new use.
+    pub more: bool,
+}
+
+impl UseWatch {
+    /// The changes of both.
+    #[must_use]
+    pub fn union(self, other: UseWatch) -> UseWatch {
+        UseWatch { few: self.few.max(other.few), more: self.more || other.more }
+    }
 }
 
 /// A group of rules.
@@ -59,7 +80,14 @@ pub struct RuleInfo {
 
 impl RuleSet {
     /// A set without rules.
-    pub const EMPTY: RuleSet = RuleSet { groups: &[], rules: &[], options: &[], transfers: &[] };
+    pub const EMPTY: RuleSet = RuleSet {
+        groups: &[],
+        rules: &[],
+        options: &[],
+        transfers: &[],
+        uses: UseWatch { few: 1, more: false },
+        chains: &[],
+    };
 
     /// The group of that name.
     pub fn group(&self, name: &str) -> Option<&'static Group> {

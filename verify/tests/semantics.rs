@@ -298,3 +298,44 @@ fn every_line_has_two_rules_of_each_kind() {
     let known = |line: u8| LINES.iter().any(|(n, _)| *n == line);
     assert!(ROWS.iter().all(|r| known(r.0)), "a row names a line that there is not");
 }
+
+/// A rule with a chain is checked on the chain from left to right: the others must be equal to it.
+#[test]
+fn operations_of_chains_are_associative_and_commutative() {
+    let library = library();
+    let mut wrong = Vec::new();
+    // What absorbs is equal but for poison, and may only become what hides that.
+    let exact = library.ops.iter().filter(|o| o.is_ac() && !o.float && o.absorbing().is_none());
+    let names = exact.map(|o| o.name.clone());
+    let mut count = 0;
+    for name in names {
+        for rule in [
+            format!("{name}({name}(a, b), c) => {name}(a, {name}(b, c))"),
+            format!("{name}(a, {name}(b, c)) => {name}({name}(a, c), b)"),
+        ] {
+            wrong.extend(misjudged(&library, Right, &rule).map(|why| format!("{rule}: {why}")));
+        }
+        count += 1;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count > 8, "{count} operations");
+}
+
+#[test]
+fn chains_are_judged() {
+    let library = library();
+    for (is, rule) in [
+        (Right, "ac(iand: a, inot(a)) => 0"),
+        (Right, "ac(iadd: a, ineg(a), b) => b"),
+        (Wrong, "ac(iadd: a, inot(a), b) => b"),
+        (Right, "ineg(ac(ixor: a, b, -1)) => iadd(ixor(a, b), 1)"),
+        (Wrong, "ineg(ac(ixor: a, b, 1)) => iadd(ixor(a, b), 1)"),
+        (Refused("E0337"), "ac(iand: a, a) => a"),
+        (Refused("E0337"), "imul(ac(ior: a:32, b, 1), 0x80000000) => 0x80000000"),
+        (Right, "isub(a, a) => ac(iand: a, 3, inot(a))"),
+        (Refused("E0337"), "ac(isub: a, #c) => iadd(a, c)"),
+        (Refused("E0337"), "ac(fadd: a, fneg(a)) => 0.0"),
+    ] {
+        assert_eq!(misjudged(&library, is, rule), None);
+    }
+}

@@ -8,7 +8,9 @@ use super::abstractly;
 use super::expr::{Choices, Evaluator, Out, Side, Value};
 use crate::facts::abs::{self, Abs};
 use crate::rewriter::{Rewriter, Val};
+use crate::ruleset::UseWatch;
 use deburr_ir_core::{AluOp, Def, Denorm, Flags, Instr, InstrView, Rounding, Swizzle, User};
+use deburr_rulegen::diagnostics::Span;
 use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::model::{
     ClassId, Comps, Cond, Literal, NodeId, NodeKind, Profit, Rule, RuleSet, VarId, VarKind,
@@ -41,16 +43,24 @@ struct Match {
 }
 
 impl<'r> Interpreter<'r> {
-    /// An interpreter for one group of a rule set; `None` if there is no such group.
+    /// An interpreter for one group of a rule set; `None` if there is no such group. Rules that [`not_interpreted`]
+    /// names are not among those that it tries.
     pub fn new(set: &'r RuleSet, group: &str) -> Option<Interpreter<'r>> {
         let group = set.groups.iter().position(|g| g.0 == group)?;
         let mut by_root: HashMap<u16, Vec<usize>> = HashMap::new();
-        for (i, rule) in set.rules.iter().enumerate().filter(|(_, r)| r.group == group) {
+        let own = |rule: &Rule| rule.group == group && not_interpreted(rule).is_none();
+        for (i, rule) in set.rules.iter().enumerate().filter(|(_, r)| own(r)) {
             if let NodeKind::Op { op, .. } = &rule.nodes[rule.pattern].kind {
                 by_root.entry(set.ops.get(*op).id).or_default().push(i);
             }
         }
         Some(Interpreter { set, group, by_root })
+    }
+
+    /// Which changes in who uses a value may let a rule fire.
+    pub fn uses(&self) -> UseWatch {
+        let watch = self.set.use_watch();
+        UseWatch { few: watch.few, more: watch.more }
     }
 
     /// The number of the group.
@@ -79,6 +89,12 @@ impl<'r> Interpreter<'r> {
         }
         None
     }
+}
+
+/// The construct for which this matcher can't try a rule, and where it stands.
+pub fn not_interpreted(rule: &Rule) -> Option<(&'static str, Span)> {
+    let chain = rule.chains.first()?;
+    Some(("`ac(…)`", rule.nodes[chain.nodes[0]].span))
 }
 
 /// Nodes whose operands may be exchanged, parents first: the order in which their orders vary, the last fastest.
@@ -311,6 +327,17 @@ impl State<'_> {
                         User::If(_) => false,
                     }),
                 }
+            }
+            Cond::Uses(var, compare, bound) => {
+                let count = cx.func().uses(m.vars[var].def).count();
+                compare.holds(count as u32, *bound)
+            }
+            Cond::OnlyUsedAs(var, ops) => {
+                let is_one = |op: AluOp| ops.iter().any(|o| self.set.ops.get(*o).id == op.0);
+                cx.func().uses(m.vars[var].def).all(|u| match u.user() {
+                    User::Instr(i) => cx.func().alu_op(i).is_some_and(is_one),
+                    User::If(_) => false,
+                })
             }
         }
     }

@@ -45,6 +45,9 @@ impl OwnRules {
             rules: infos.leak(),
             options: built_in.options,
             transfers: built_in.transfers,
+            chains: built_in.chains,
+            uses: Interpreter::new(&set, GROUP)
+                .map_or(built_in.uses, |own| built_in.uses.union(own.uses())),
         };
         let group = |rule: &Rule| set.groups.get(rule.group).map_or("", |(name, _)| &**name);
         let idle = set.rules.iter().filter(|rule| group(rule) != GROUP).map(|rule| {

@@ -192,6 +192,19 @@ pub enum Cond {
     Option(Name),
     /// `once(m)`
     Call(Name, Vec<Name>, Span),
+    /// `uses(m) <= 2`
+    Count {
+        /// What is counted.
+        name: Name,
+        /// Of what.
+        args: Vec<Name>,
+        /// `<=` and its like.
+        compare: Name,
+        /// The bound.
+        bound: Name,
+        /// The whole.
+        span: Span,
+    },
 }
 
 /// A term of a left or right side.

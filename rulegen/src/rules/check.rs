@@ -69,13 +69,40 @@ fn never_on(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
 
 fn changes_nothing(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
     for alt in &rule.alts {
-        if equal(rule, rule.pattern, rule, alt.term, set) {
+        let same = match rule.chain_at(rule.pattern) {
+            Some(chain) => same_chain(set, rule, chain, alt.term),
+            None => equal(rule, rule.pattern, rule, alt.term, set),
+        };
+        if same {
             let text = "the replacement is what was matched".to_string();
             let file = &set.files[rule.file].0;
             let d = Diagnostic::error(codes::SELF, file, rule.nodes[alt.term].span, text);
             report(set, rule, d, diags);
         }
     }
+}
+
+/// Whether a term is a chain with the same operands, in whatever order and bracketing.
+fn same_chain(set: &RuleSet, rule: &Rule, chain: &Chain, term: NodeId) -> bool {
+    let op_of = |node: NodeId| match &rule.nodes[node].kind {
+        NodeKind::Op { op, args, .. } => Some((*op, args)),
+        _ => None,
+    };
+    let Some((op, _)) = op_of(chain.nodes[0]) else { return false };
+    let mut left = chain.operands.clone();
+    let mut stack = vec![term];
+    while let Some(node) = stack.pop() {
+        match op_of(node) {
+            Some((inner, args)) if inner == op && stack.len() <= LONGEST_CHAIN => {
+                stack.extend(args);
+            }
+            _ => match left.iter().position(|x| equal(rule, *x, rule, node, set)) {
+                Some(at) => _ = left.swap_remove(at),
+                None => return false,
+            },
+        }
+    }
+    left.is_empty()
 }
 
 /// Whether two terms, variables by identity, are the same but for the order of commutative operands.
@@ -182,16 +209,24 @@ fn profit_covers(first: &Rule, second: &Rule, cover: &Cover) -> bool {
             .get(&v)
             .is_some_and(|n| matches!(&second.nodes[*n].kind, NodeKind::Var(u) if *u == w)),
     };
-    let same = |a: &Cond, b: &Cond| match (a, b) {
-        (Cond::Profit(p, v), Cond::Profit(q, w)) => p == q && same_var(*v, *w),
-        _ => false,
+    // Whether the first holds wherever the second does.
+    let follows = |a: &Cond, b: &Cond| {
+        let same = a.var().zip(b.var()).is_some_and(|(v, w)| same_var(v, w));
+        same && match (a, b) {
+            (Cond::OnlyUsedAs(_, s), Cond::OnlyUsedAs(_, t)) => t.iter().all(|op| s.contains(op)),
+            (Cond::Profit(p, _), Cond::Profit(q, _)) => p == q,
+            _ => match (a.counts(), b.counts()) {
+                (Some(s), Some(t)) => s.iter().zip(&t).all(|(s, t)| *s || !*t),
+                _ => false,
+            },
+        }
     };
     first.alts.iter().any(|alt| {
         let Some(cond) = &alt.profit else { return true };
         tests(cond).iter().all(|test| {
             second.alts.iter().all(|other| {
                 let theirs = other.profit.as_ref().map(tests).unwrap_or_default();
-                theirs.iter().any(|t| same(test, t))
+                theirs.iter().any(|t| follows(test, t))
             })
         })
     })
@@ -265,6 +300,8 @@ pub(super) struct Cover {
     pub bindings: HashMap<VarId, NodeId>,
     /// Nodes of the first with those of the second that they match.
     pub pairs: Vec<(NodeId, NodeId)>,
+    /// Whether the first matches a part of the chain that the second matches, and leaves the rest.
+    pub partial: bool,
     /// Pairs of nodes that were compared.
     compared: u32,
 }
@@ -323,6 +360,21 @@ fn cover(
     }
     if m.swizzle != n.swizzle {
         return false;
+    }
+    if let Some(ways) = super::chains::chain_ways(first, *x, second, *y) {
+        let partial = ways.partial;
+        return ways.pairs.iter().any(|pairs| {
+            let mut next = rest.to_vec();
+            next.extend(pairs.iter().rev());
+            let mut trial = found.clone();
+            trial.partial |= partial;
+            let ok = cover(set, first, second, &next, &mut trial);
+            found.compared = trial.compared;
+            if ok {
+                *found = trial;
+            }
+            ok
+        });
     }
     match (&m.kind, &n.kind) {
         (NodeKind::Literal(v, _), NodeKind::Literal(w, _)) => {

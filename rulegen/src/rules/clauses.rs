@@ -8,6 +8,11 @@ use crate::diagnostics::{Diagnostic, Span};
 use crate::expr::{Base, Scope, SourceText, Ty, parse_expr};
 use std::sync::Arc;
 
+/// The profit test of what uses a value.
+pub(super) const ONLY_USED_AS: &str = "only_used_as";
+/// What is compared in the profit test of how many uses a value has.
+pub(super) const COUNT: &str = "uses";
+
 /// What the clauses of a rule say.
 pub(super) struct Clauses {
     pub facts: Vec<FactUse>,
@@ -402,6 +407,9 @@ impl Resolver<'_> {
                 }
                 Cond::Option(option.unwrap_or_default().to_string())
             }
+            ast::Cond::Call(name, args, span) if name.text == ONLY_USED_AS && !options => {
+                self.only_used_as(args, *span)?
+            }
             ast::Cond::Call(name, args, span) => {
                 let test = Profit::ALL.iter().find(|(n, _)| *n == name.text).map(|(_, p)| *p);
                 let (Some(test), false) = (test, options) else {
@@ -418,6 +426,103 @@ impl Resolver<'_> {
                 };
                 Cond::Profit(test, self.use_var(arg)?)
             }
+            ast::Cond::Count { name, args, compare, bound, span } => {
+                self.count_test(name, args, compare, bound, *span, options)?
+            }
         })
+    }
+
+    /// `uses(m) <= 2`
+    fn count_test(
+        &mut self,
+        name: &ast::Name,
+        args: &[ast::Name],
+        compare: &ast::Name,
+        bound: &ast::Name,
+        span: Span,
+        options: bool,
+    ) -> Option<Cond> {
+        if name.text != COUNT || options {
+            for arg in args {
+                *self.used.entry(arg.text.clone()).or_default() += 1;
+            }
+            let d = match Profit::ALL.iter().any(|(n, _)| *n == name.text) && !options {
+                true => {
+                    let text = format!("`{}` holds or not, it is no number", name.text);
+                    let d = Diagnostic::error(codes::UNKNOWN_PROFIT, self.file, span, text);
+                    d.help("the number of a value's uses is `uses(m)`")
+                }
+                false => self.no_such_test(name, options),
+            };
+            self.report(d);
+            return None;
+        }
+        let [arg] = args else {
+            self.error(codes::ARITY, span, format!("`{}` takes one variable", name.text));
+            return None;
+        };
+        let var = self.use_var(arg)?;
+        let (_, compare) = *Compare::ALL.iter().find(|(text, _)| *text == compare.text)?;
+        let Some(number) = bound.text.parse().ok().filter(|n| *n <= MOST_USES) else {
+            let text = format!("uses are counted up to {MOST_USES}");
+            self.error(codes::PROFIT_CONST, bound.span, text);
+            return None;
+        };
+        let test = Cond::Uses(var, compare, number);
+        let counts = test.counts().unwrap_or_default();
+        if counts.iter().all(|c| *c == counts[0]) {
+            let holds = if counts[0] { "always" } else { "never" };
+            let text = format!("this {holds} holds: what is matched has a use");
+            self.error(codes::PROFIT_CONST, span, text);
+            return None;
+        }
+        Some(test)
+    }
+
+    /// `only_used_as(m, op, …)`
+    fn only_used_as(&mut self, args: &[ast::Name], span: Span) -> Option<Cond> {
+        let [var, names @ ..] = args else { return None };
+        let var = self.use_var(var)?;
+        let mut ops: Vec<usize> = Vec::new();
+        for name in names {
+            let lib = self.lib;
+            let Some(op) = lib.ops.find(&name.text) else {
+                let text = format!("there is no op `{}`", name.text);
+                let d = Diagnostic::error(codes::UNKNOWN_OP, self.file, name.span, text);
+                self.report(d.suggest(&name.text, lib.ops.iter().map(|o| o.name.as_str())));
+                return None;
+            };
+            if ops.contains(&op) {
+                let text = format!("`{}` is listed twice", name.text);
+                self.error(codes::PROFIT_CONST, name.span, text);
+                return None;
+            }
+            ops.push(op);
+        }
+        if ops.is_empty() {
+            let text = format!("`{ONLY_USED_AS}` takes a variable and at least one op");
+            let d = Diagnostic::error(codes::ARITY, self.file, span, text);
+            self.report(d.help(format!("write it as in `{ONLY_USED_AS}(m, fadd, fsub)`")));
+            return None;
+        }
+        // Where the pattern itself uses the value.
+        let inside = self.nodes[..self.pattern_len].iter().find_map(|n| match &n.kind {
+            NodeKind::Op { op, args, .. } if !ops.contains(op) => {
+                let is_var = |a: &NodeId| match (&self.nodes[*a].kind, self.vars[var].kind) {
+                    (_, VarKind::Bound(node)) => *a == node,
+                    (NodeKind::Var(v), _) => *v == var,
+                    _ => false,
+                };
+                args.iter().any(is_var).then(|| (self.lib.ops.get(*op).name.clone(), n.span))
+            }
+            _ => None,
+        });
+        if let Some((op, place)) = inside {
+            let text = format!("this never holds: the pattern uses the value as `{op}`");
+            let d = Diagnostic::error(codes::PROFIT_CONST, self.file, span, text);
+            self.report(d.label(place, "here"));
+            return None;
+        }
+        Some(Cond::OnlyUsedAs(var, ops))
     }
 }

@@ -16,7 +16,7 @@ codes! {
     SYNTAX = 301, "a rule file that doesn't follow the grammar",
         "The grammar is in the language reference. A file begins with `rules 1`; a rule is `rule NAME: PATTERN => REPLACEMENT CLAUSES;`.";
     NOT_YET = 302, "a construct that is parsed but not compiled",
-        "Intrinsics, texture operations, phis and `ac(…)` are part of the grammar, but no matcher is generated for them.";
+        "Intrinsics, texture operations and phis are part of the grammar, but no matcher is generated for them. `ac(…)` is compiled, but not interpreted: a rule with it must be built in.";
     CLAUSE_ORDER = 303, "clauses out of order, or twice",
         "Clauses stand in the order where, with, when, if, group, canonical, ulps, allow, waive, test, and only allow and test may be repeated.";
     UNKNOWN_OP = 304, "an opcode that is not in the table",
@@ -83,6 +83,10 @@ codes! {
         "Such a rule rewrites forever and changes nothing.";
     TERM_ONLY = 335, "a term that can't stand in a replacement",
         "`#c` binds a constant in a pattern; in a replacement the constant is written plain.";
+    PROFIT_CONST = 336, "a profit test that always holds, or never",
+        "A value that the pattern matches has a use, and uses are counted up to 64; a value that an operation of the pattern uses is used as that operation.";
+    CHAIN = 337, "an `ac` that stands for no chain",
+        "`ac(op: a, #c)` finds its operands anywhere in a chain of one operation, which must be associative and commutative. Float operations are that only under `with reassoc`. A chain of `iand` or `ior` hides operands that break promises, in one bracketing and not in another, so that only the constant can take its place that hides them all. What stands in an `ac` is no operation of the same kind: its operands are operands of the chain.";
     ALLOW = 360, "an `allow` of a check that there isn't",
         "`allow E0319 \"why\"` names the code of a check of rules, as its message shows it.";
     TEST = 361, "a `test` that can't be run",

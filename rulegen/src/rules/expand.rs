@@ -265,6 +265,13 @@ impl Cx<'_> {
                 let name = self.word(n);
                 Cond::Call(name, args.iter().map(|a| self.word(a)).collect(), *span)
             }
+            Cond::Count { name, args, compare, bound, span } => Cond::Count {
+                name: self.word(name),
+                args: args.iter().map(|a| self.word(a)).collect(),
+                compare: compare.clone(),
+                bound: bound.clone(),
+                span: *span,
+            },
         }
     }
 

@@ -1,6 +1,7 @@
 //! The longer explanations: what a name might have meant, where a clause belongs, how a constant is matched.
 
 use super::ast::{self, Clause};
+use super::clauses::{COUNT, ONLY_USED_AS};
 use super::codes;
 use super::model::*;
 use super::resolve::{Binding, Resolver, VarDraft};
@@ -179,7 +180,7 @@ impl Resolver<'_> {
         if options {
             let text = format!("`when` tests options of the target, and `{}` is none", name.text);
             let d = Diagnostic::error(codes::UNKNOWN_OPTION, self.file, name.span, text);
-            return match Profit::ALL.iter().any(|(n, _)| *n == name.text) {
+            return match profit_tests().any(|n| n == name.text) {
                 true => d.help("profit is tested by `if`"),
                 false => d.help("options are written `target.NAME`; what correctness rests on stands behind `where`"),
             };
@@ -189,6 +190,14 @@ impl Resolver<'_> {
         if self.lib.facts.iter().any(|f| f.name == name.text) {
             return d.help("facts stand behind `where`");
         }
-        d.suggest(&name.text, Profit::ALL.iter().map(|(n, _)| *n))
+        if name.text == COUNT {
+            return d.help("compare the number of uses, as in `uses(m) <= 2`");
+        }
+        d.suggest(&name.text, profit_tests())
     }
+}
+
+/// The names of profit tests.
+fn profit_tests() -> impl Iterator<Item = &'static str> {
+    Profit::ALL.iter().map(|(n, _)| *n).chain([ONLY_USED_AS, COUNT])
 }

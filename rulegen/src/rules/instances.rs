@@ -22,18 +22,16 @@ impl Resolver<'_> {
     }
 
     /// Turns classes into numbers, solves for the instances and checks what depends on them.
-    #[allow(clippy::too_many_arguments, reason = "the pieces of one rule, each used once")]
     pub(super) fn finish(
         mut self,
         stamped: &Stamped,
         clauses: Clauses,
         pattern: NodeId,
-        pattern_len: usize,
         alts: Vec<Alt>,
         before: Classes,
         place: (usize, u32),
     ) -> Option<Rule> {
-        let ast = &stamped.rule;
+        let (ast, pattern_len) = (&stamped.rule, self.pattern_len);
         let roots = self.classes.distinct(self.named_classes(&clauses));
         let number = |s: &Self, class: usize| {
             roots.iter().position(|r| *r == s.classes.find(class)).unwrap_or(0)
@@ -122,6 +120,7 @@ impl Resolver<'_> {
             group: clauses.group,
             nodes,
             pattern,
+            chains: self.chains,
             alts,
             vars,
             facts,

@@ -7,6 +7,7 @@
 
 pub mod ast;
 pub mod book;
+mod chains;
 pub mod check;
 pub mod classes;
 mod clauses;

@@ -119,6 +119,8 @@ pub struct Rule {
     pub nodes: Vec<Node>,
     /// The left side: an [`NodeKind::Op`].
     pub pattern: NodeId,
+    /// Parts of the pattern that stand for any chain with their operands.
+    pub chains: Vec<Chain>,
     /// Right sides, in the order of preference.
     pub alts: Vec<Alt>,
     /// Variables in order of their first occurrence.
@@ -152,6 +154,46 @@ pub struct Rule {
     pub tests: Vec<(Vec<(VarId, Literal)>, Literal)>,
 }
 
+impl RuleSet {
+    /// The operations whose chains some rule matches, each once.
+    pub fn chain_ops(&self) -> Vec<usize> {
+        let mut out = Vec::new();
+        for rule in &self.rules {
+            for chain in &rule.chains {
+                match &rule.nodes[chain.nodes[0]].kind {
+                    NodeKind::Op { op, .. } if !out.contains(op) => out.push(*op),
+                    _ => {}
+                }
+            }
+        }
+        out
+    }
+
+    /// Which changes in who uses a value may let one of the rules fire.
+    pub fn use_watch(&self) -> UseWatch {
+        let mut watch = UseWatch { few: 1, more: false };
+        let profits = self.rules.iter().flat_map(|r| &r.alts).filter_map(|a| a.profit.as_ref());
+        for profit in profits {
+            profit.tests(&mut |test, positive| match (test, test.counts()) {
+                (_, Some(counts)) => {
+                    let mut near = counts.windows(2).enumerate();
+                    // A count that falls to one at which the test holds, or rises to one.
+                    let falls = near.clone().filter(|(_, w)| w[0] == positive && w[1] != positive);
+                    watch.few = watch.few.max(falls.last().map_or(0, |(n, _)| n as u32 + 1));
+                    watch.more |= near.any(|(_, w)| w[0] != positive && w[1] == positive);
+                }
+                (Cond::OnlyUsedAs(..), _) => {
+                    watch.few = u32::MAX;
+                    watch.more |= !positive;
+                }
+                (Cond::Profit(Profit::Dies, _), _) => watch.more |= !positive,
+                _ => {}
+            });
+        }
+        watch
+    }
+}
+
 impl Rule {
     /// `NAME@32x1`, of the instance with that index.
     pub fn instance_name(&self, instance: usize) -> String {
@@ -165,6 +207,16 @@ impl Rule {
             Comps::Generic => 1,
         };
         format!("{}@{}x{comps}", self.name, sizes.join("."))
+    }
+
+    /// The chain whose outermost operation a node is.
+    pub fn chain_at(&self, node: NodeId) -> Option<&Chain> {
+        self.chains.iter().find(|c| c.nodes[0] == node)
+    }
+
+    /// Whether a node is an operation inside a chain.
+    pub fn is_in_chain(&self, node: NodeId) -> bool {
+        self.chains.iter().any(|c| c.nodes[1..].contains(&node))
     }
 
     /// The nodes of the pattern, parents first, operands in source order.
@@ -186,6 +238,24 @@ impl Rule {
         out
     }
 }
+
+/// `ac(op: a, b, c)` in a pattern: operands of a chain of one associative and commutative operation, in any order and
+/// bracketing, with others between them if it is the whole pattern.
+///
+/// Among the nodes of the rule it stands as the chain from left to right, `op(op(a, b), c)`, of which all others are equal
+/// by the laws of the operation.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    /// The operations, the outermost first.
+    pub nodes: Vec<NodeId>,
+    /// The operands, in source order.
+    pub operands: Vec<NodeId>,
+}
+
+/// Fewest and most operands of an `ac`.
+pub const CHAIN_OPERANDS: std::ops::RangeInclusive<usize> = 2..=4;
+/// Most operands of a matched chain, those left over included.
+pub const LONGEST_CHAIN: usize = 8;
 
 /// The run-time test of sizes.
 #[derive(Clone, Debug)]
@@ -341,6 +411,107 @@ pub enum Cond {
     Option(String),
     /// A profit test on a variable.
     Profit(Profit, VarId),
+    /// How many operands use a variable's value, against a number.
+    Uses(VarId, Compare, u32),
+    /// All that uses a variable's value are these operations.
+    OnlyUsedAs(VarId, Vec<usize>),
+}
+
+impl Cond {
+    /// Calls `f` with every test, and whether it stands under an even number of `!`.
+    pub fn tests(&self, f: &mut dyn FnMut(&Cond, bool)) {
+        self.tests_under(true, f);
+    }
+
+    /// Recurses on the nesting of the condition, which the parser bounds.
+    fn tests_under(&self, positive: bool, f: &mut dyn FnMut(&Cond, bool)) {
+        match self {
+            Cond::And(list) | Cond::Or(list) => {
+                list.iter().for_each(|c| c.tests_under(positive, f));
+            }
+            Cond::Not(c) => c.tests_under(!positive, f),
+            test => f(test, positive),
+        }
+    }
+
+    /// The variable that a profit test speaks of.
+    pub fn var(&self) -> Option<VarId> {
+        match self {
+            Cond::Profit(_, v) | Cond::Uses(v, ..) | Cond::OnlyUsedAs(v, _) => Some(*v),
+            Cond::And(_) | Cond::Or(_) | Cond::Not(_) | Cond::Option(_) => None,
+        }
+    }
+
+    /// The numbers of uses, from 1 on, at which a test of uses can hold; the last stands for all above it. `None` for
+    /// other tests.
+    pub fn counts(&self) -> Option<Vec<bool>> {
+        let holds = |compare: Compare, bound: u32| {
+            (1..=MOST_USES + 1).map(|n| compare.holds(n, bound)).collect()
+        };
+        match self {
+            Cond::Uses(_, compare, bound) => Some(holds(*compare, *bound)),
+            Cond::Profit(Profit::Once, _) => Some(holds(Compare::Equal, 1)),
+            _ => None,
+        }
+    }
+}
+
+/// Uses are counted up to this number.
+pub const MOST_USES: u32 = 64;
+
+/// How a count is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    /// `<=`
+    AtMost,
+    /// `<`
+    Below,
+    /// `>=`
+    AtLeast,
+    /// `>`
+    Above,
+    /// `==`
+    Equal,
+    /// `!=`
+    Other,
+}
+
+impl Compare {
+    /// Every comparison as it is written, in rules and in Rust.
+    pub const ALL: [(&'static str, Compare); 6] = [
+        ("<=", Compare::AtMost),
+        ("<", Compare::Below),
+        (">=", Compare::AtLeast),
+        (">", Compare::Above),
+        ("==", Compare::Equal),
+        ("!=", Compare::Other),
+    ];
+
+    /// As it is written.
+    pub fn text(self) -> &'static str {
+        Compare::ALL.iter().find(|c| c.1 == self).map_or("", |c| c.0)
+    }
+
+    /// Whether a number compares so with another.
+    pub fn holds(self, count: u32, bound: u32) -> bool {
+        match self {
+            Compare::AtMost => count <= bound,
+            Compare::Below => count < bound,
+            Compare::AtLeast => count >= bound,
+            Compare::Above => count > bound,
+            Compare::Equal => count == bound,
+            Compare::Other => count != bound,
+        }
+    }
+}
+
+/// Which changes in who uses a value may let a rule fire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UseWatch {
+    /// The loss of a use that leaves so many or fewer.
+    pub few: u32,
+    /// Every new use.
+    pub more: bool,
 }
 
 /// Profit tests.

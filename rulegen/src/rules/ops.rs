@@ -32,6 +32,8 @@ pub struct OpSig {
     pub sizes: u8,
     /// Whether the first two operands may be exchanged.
     pub commutative: bool,
+    /// Whether chains of it may be bracketed differently.
+    pub associative: bool,
     /// Whether it carries licences, `nnan` and `ninf`, and follows the float environment.
     pub float: bool,
     /// Promises that it may carry.
@@ -86,6 +88,20 @@ impl std::fmt::Display for SigTy {
 }
 
 impl OpSig {
+    /// Whether the operands of a chain of it may stand in any order and bracketing: what `ac` asks for.
+    pub fn is_ac(&self) -> bool {
+        self.commutative && self.associative && self.inputs.len() == 2 && self.output.comps == 0
+    }
+
+    /// Whether a constant as one operand makes poison in the other harmless: all ones or, if false, zero.
+    pub fn absorbing(&self) -> Option<bool> {
+        match self.name.as_str() {
+            "iand" => Some(false),
+            "ior" => Some(true),
+            _ => None,
+        }
+    }
+
     /// `iadd(int, int) -> int`
     pub fn signature(&self) -> String {
         let inputs: Vec<String> = self.inputs.iter().map(SigTy::to_string).collect();
@@ -136,6 +152,7 @@ impl OpSig {
             inputs: op.sig.inputs.iter().map(SigTy::from).collect(),
             sizes: op.sizes.iter().fold(0, |set, b| set | super::classes::size_set((*b).into())),
             commutative: op.commutative,
+            associative: op.associative,
             float: op.float,
             promises,
             convergent: op.convergent != Convergent::None,

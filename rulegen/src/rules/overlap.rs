@@ -63,7 +63,7 @@ fn is_plain(set: &RuleSet, rule: &Rule) -> bool {
 
 /// Values at which the replacements differ on terms of the second rule, as text.
 fn differs(set: &RuleSet, first: &Rule, second: &Rule) -> Option<String> {
-    let cover = covers_pattern(set, first, second)?;
+    let cover = covers_pattern(set, first, second).filter(|c| !c.partial)?;
     for sizes in &second.instances {
         let same = |i: &&Vec<u8>| {
             cover

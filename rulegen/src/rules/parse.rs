@@ -448,6 +448,18 @@ impl Cx<'_> {
                 let inner = self.expect(pair.into_inner().next(), span)?;
                 self.cond(inner)
             }
+            Rule::count_test => {
+                let mut parts = pair.into_inner();
+                let call = self.expect(parts.next(), span)?;
+                let compare = self.expect(parts.next().map(|p| name_of(&p)), span)?;
+                let bound = self.expect(parts.next().map(|p| name_of(&p)), span)?;
+                match self.cond(call)? {
+                    Cond::Call(name, args, _) => {
+                        Ok(Cond::Count { name, args, compare, bound, span })
+                    }
+                    other => Ok(other),
+                }
+            }
             Rule::cond_call => {
                 let mut names = pair.into_inner().map(|p| name_of(&p));
                 let name = self.expect(names.next(), span)?;

@@ -68,7 +68,11 @@ pub(super) struct Resolver<'a> {
     pub notes: Vec<(VarId, ast::SizeNote)>,
     pub size_names: HashMap<String, usize>,
     pub comp_names: HashMap<String, usize>,
+    /// The chains of the pattern.
+    pub chains: Vec<Chain>,
     pub in_pattern: bool,
+    /// Nodes of the pattern, once it is resolved: they come first.
+    pub pattern_len: usize,
     pub failed: bool,
     /// `[x=iand]`, said in messages about stamped rules.
     instance: String,
@@ -95,7 +99,9 @@ impl<'a> Resolver<'a> {
             notes: Vec::new(),
             size_names: HashMap::new(),
             comp_names: HashMap::new(),
+            chains: Vec::new(),
             in_pattern: true,
+            pattern_len: 0,
             failed: false,
             instance,
         }
@@ -170,7 +176,9 @@ impl<'a> Resolver<'a> {
             Some(letters) => Some(self.swizzle(letters)?),
             None => None,
         };
-        if term.bind.is_some() && !(self.in_pattern && matches!(term.kind, TermKind::Op { .. })) {
+        if term.bind.is_some()
+            && !(self.in_pattern && matches!(term.kind, TermKind::Op { .. } | TermKind::Ac(..)))
+        {
             let d = Diagnostic::error(
                 codes::TERM_ONLY,
                 self.file,
@@ -186,7 +194,7 @@ impl<'a> Resolver<'a> {
                 self.constant(name, note.as_ref(), swizzle, slot, term.span)
             }
             TermKind::Literal(literal) => Some(self.literal(literal, slot)),
-            TermKind::Ac(op, _) => self.not_yet(op.span, "`ac(…)`"),
+            TermKind::Ac(op, args) => self.chain(term, op, args, slot),
             TermKind::Intrinsic(name, _) => self.not_yet(name.span, "an intrinsic in a rule"),
             TermKind::Tex(name, _) => self.not_yet(name.span, "a texture operation in a rule"),
             TermKind::Phi(_) => self.not_yet(term.span, "a phi in a rule"),

@@ -13,7 +13,7 @@ impl Resolver<'_> {
     /// Resolves the rule. What is wrong with it is in the diagnostics; `None` if it can't be used.
     pub(super) fn rule(mut self, stamped: &Stamped, file_index: usize, line: u32) -> Option<Rule> {
         let ast = &stamped.rule;
-        let TermKind::Op { op, .. } = &ast.pattern.kind else {
+        let (TermKind::Op { op, .. } | TermKind::Ac(op, _)) = &ast.pattern.kind else {
             match &ast.pattern.kind {
                 TermKind::Var(..) | TermKind::Const(..) | TermKind::Literal(_) => {
                     self.error(codes::ROOT, ast.pattern.span, "the left side must be an operation");
@@ -35,12 +35,13 @@ impl Resolver<'_> {
         let root = self.open_slot(ast.pattern.span);
         let pattern = self.term(&ast.pattern, root);
         let before = self.classes.clone();
-        let pattern_len = self.nodes.len();
+        self.pattern_len = self.nodes.len();
         self.apply_notes();
         self.in_pattern = false;
         let pattern = pattern?;
         let lets = self.lets(&ast.lets);
         let clauses = self.clauses(ast, pattern);
+        self.check_chains(clauses.licences);
         lets?;
         let root = Slot {
             class: self.nodes[pattern].class,
@@ -84,10 +85,11 @@ impl Resolver<'_> {
                 "with several alternatives each has its own `if`",
             );
         }
+        self.check_absorbing(pattern, &alts);
         if !self.failed {
             self.check_unused(ast);
         }
-        self.finish(stamped, clauses, pattern, pattern_len, alts, before, (file_index, line))
+        self.finish(stamped, clauses, pattern, alts, before, (file_index, line))
     }
 
     fn lets(&mut self, lets: &[ast::Let]) -> Option<()> {

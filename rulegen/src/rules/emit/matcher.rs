@@ -193,6 +193,14 @@ impl Emitter<'_> {
             return String::new();
         };
         let sig = self.set.ops.get(*op);
+        if let Some(chain) = self.rule.chain_at(self.rule.pattern) {
+            // Two operands may be all that the chain has.
+            let inner = format!("{}.0", op_path(sig));
+            return match chain.operands.len() {
+                2 => String::new(),
+                _ => format!("k0 == {inner} || k1 == {inner}"),
+            };
+        }
         if args.len() > super::MAX_KINDS {
             return String::new();
         }
@@ -316,6 +324,9 @@ impl Emitter<'_> {
     /// Matches the operands of a matched operation, cheap tests of all of them first.
     fn operands(&mut self, node: NodeId) {
         let NodeKind::Op { op, args, .. } = &self.rule.nodes[node].kind else { return };
+        if let Some(chain) = self.rule.chain_at(node) {
+            return self.chain(node, *op, &chain.operands);
+        }
         let (sig, args) = (self.set.ops.get(*op).clone(), args.clone());
         let same_var = args.len() >= 2
             && match (&self.rule.nodes[args[0]].kind, &self.rule.nodes[args[1]].kind) {
@@ -353,6 +364,39 @@ impl Emitter<'_> {
         }
         for arg in &args {
             self.operands(*arg);
+        }
+    }
+
+    /// Matches the operands of a chain: each with one of the chain's own, the first in source order first.
+    fn chain(&mut self, node: NodeId, op: usize, operands: &[NodeId]) {
+        let sig = self.set.ops.get(op);
+        let licences =
+            if sig.float { flag_names(self.rule.licences) } else { "Flags::empty()".into() };
+        self.line(format!(
+            "let c{node} = cx.chain(n{node}, v{node}.swizzle, {}, {licences});",
+            op_path(sig)
+        ));
+        let rule = self.rule;
+        match node == rule.pattern {
+            true => self.test(format!("c{node}.len() >= {}", operands.len())),
+            false => self.test(format!("c{node}.len() == {}", operands.len())),
+        }
+        for (n, operand) in operands.iter().enumerate() {
+            self.open(format!("for i{operand} in 0..c{node}.len() {{"));
+            self.loops += 1;
+            if n > 0 {
+                let taken: Vec<String> =
+                    operands[..n].iter().map(|o| format!("i{operand} != i{o}")).collect();
+                self.test(taken.join(" && "));
+            }
+            self.line(format!("let v{operand} = c{node}.operand(i{operand});"));
+            self.cheap(*operand);
+            if matches!(rule.nodes[*operand].kind, NodeKind::Op { .. }) {
+                self.instruction(*operand);
+            }
+        }
+        for operand in operands {
+            self.operands(*operand);
         }
     }
 
@@ -542,6 +586,7 @@ impl Emitter<'_> {
         match cond {
             Cond::And(list) => join(list, " && "),
             Cond::Or(list) => join(list, " || "),
+            Cond::Not(c) if matches!(**c, Cond::Uses(..)) => format!("!({})", self.cond(c)),
             Cond::Not(c) => format!("!{}", self.cond(c)),
             Cond::Option(name) => {
                 let index = self.set.options.iter().position(|o| o.0 == *name).unwrap_or(0);
@@ -555,6 +600,16 @@ impl Emitter<'_> {
                     Profit::IsConst => format!("cx.is_const({value})"),
                 }
             }
+            Cond::Uses(var, compare, bound) => {
+                let value = self.bound.get(var).cloned().unwrap_or_default();
+                format!("cx.uses({value}, {}) {} {bound}", bound + 1, compare.text())
+            }
+            Cond::OnlyUsedAs(var, ops) => {
+                let value = self.bound.get(var).cloned().unwrap_or_default();
+                let ops: Vec<String> =
+                    ops.iter().map(|op| op_path(self.set.ops.get(*op))).collect();
+                format!("cx.only_used_as({value}, &[{}])", ops.join(", "))
+            }
         }
     }
 
@@ -565,12 +620,16 @@ impl Emitter<'_> {
             .rule
             .pattern_nodes()
             .into_iter()
-            .filter(|n| self.sig(*n).is_some_and(|s| s.float))
+            .filter(|n| self.sig(*n).is_some_and(|s| s.float) && !self.rule.is_in_chain(*n))
             .collect();
         let keep = match float_nodes.as_slice() {
             [] => None,
             list => {
-                let flags: Vec<String> = list.iter().map(|n| format!("cx.flags(n{n})")).collect();
+                let flags_of = |n: &NodeId| match self.rule.chain_at(*n) {
+                    Some(_) => format!("c{n}.flags()"),
+                    None => format!("cx.flags(n{n})"),
+                };
+                let flags: Vec<String> = list.iter().map(flags_of).collect();
                 Some(format!("{} & Flags::LICENCES", flags.join(" & ")))
             }
         };
@@ -590,12 +649,29 @@ impl Emitter<'_> {
             let outer = self.computed.clone();
             self.compute(alt.term);
             self.test(format!("cx.begin({})", self.index));
-            let builds =
-                self.rule.reachable(alt.term).iter().any(|n| self.sig(*n).is_some_and(|s| s.float));
+            let chain = self.rule.chain_at(self.rule.pattern);
+            let builds = chain.is_some()
+                || self
+                    .rule
+                    .reachable(alt.term)
+                    .iter()
+                    .any(|n| self.sig(*n).is_some_and(|s| s.float));
             if let (Some(keep), true) = (&keep, builds) {
                 self.line(format!("let keep = {keep};"));
             }
-            let value = self.build(alt.term, keep.is_some());
+            let mut value = self.build(alt.term, keep.is_some());
+            if let (Some(chain), Some(sig)) = (chain, self.sig(self.rule.pattern)) {
+                let taken: Vec<String> = chain.operands.iter().map(|o| format!("i{o}")).collect();
+                let flags = if sig.float && keep.is_some() { "keep" } else { "Flags::empty()" };
+                value = format!(
+                    "cx.rest({value}, &c{}, &[{}], {}, comps, {flags})",
+                    self.rule.pattern,
+                    taken.join(", "),
+                    op_path(sig)
+                );
+                self.line(format!("let all = {value};"));
+                value = "all".to_string();
+            }
             self.line(format!("return cx.replace({}, n0, {value});", self.index));
             self.computed = outer;
             if guarded {
@@ -706,12 +782,9 @@ impl Emitter<'_> {
 }
 
 fn mentions(cond: &Cond, var: VarId) -> bool {
-    match cond {
-        Cond::And(list) | Cond::Or(list) => list.iter().any(|c| mentions(c, var)),
-        Cond::Not(c) => mentions(c, var),
-        Cond::Option(_) => false,
-        Cond::Profit(_, v) => *v == var,
-    }
+    let mut found = false;
+    cond.tests(&mut |test, _| found |= test.var() == Some(var));
+    found
 }
 
 fn flag_names(set: u16) -> String {

@@ -19,7 +19,7 @@ pub fn emit(set: &RuleSet) -> String {
     let mut out = String::from(
         "// Generated from the rule files. Each arm names its rule.\n\n\
          use deburr_algebraic::facts::abs::{self, Abs};\n\
-         use deburr_algebraic::{Group, MatchFn, Rewriter, RuleInfo, RuleSet, TransferFn, Val};\n\
+         use deburr_algebraic::{Group, MatchFn, Rewriter, RuleInfo, RuleSet, TransferFn, UseWatch, Val};\n\
          use deburr_ir_core::fold::prim;\n\
          use deburr_ir_core::{AluOp, Flags, Instr};\n\n",
     );
@@ -201,10 +201,16 @@ fn tables(
             rule.doc
         );
     }
+    let watch = set.use_watch();
+    let chains: Vec<String> =
+        set.chain_ops().iter().map(|op| matcher::op_path(set.ops.get(*op))).collect();
     let options: Vec<String> = set.options.iter().map(|o| format!("{:?}", o.0)).collect();
     let _ = writeln!(
         out,
-        "    ],\n    options: &[{}],\n    transfers: &TRANSFERS,\n}};",
-        options.join(", ")
+        "    ],\n    options: &[{}],\n    transfers: &TRANSFERS,\n    uses: UseWatch {{ few: {}, more: {} }},\n    chains: &[{}],\n}};",
+        options.join(", "),
+        watch.few,
+        watch.more,
+        chains.join(", ")
     );
 }

@@ -77,6 +77,7 @@ fn is_token(what: Rule) -> bool {
             | Rule::flag
             | Rule::swizzle
             | Rule::size
+            | Rule::compare
             | Rule::not
     ) || is_keyword(what)
 }

@@ -135,7 +135,7 @@ pub fn possible(set: &RuleSet, cond: &Cond, options: u64) -> bool {
             let at = set.options.iter().position(|o| o.0 == *name);
             at.and_then(|i| options.checked_shr(i as u32)).is_some_and(|o| o & 1 != 0)
         }
-        Cond::Profit(..) => true,
+        Cond::Profit(..) | Cond::Uses(..) | Cond::OnlyUsedAs(..) => true,
     }
 }
 
@@ -148,7 +148,8 @@ fn rewrites(set: &RuleSet, rules: &[usize]) -> Vec<Rewrite> {
             let left = Term::new(set, rule, rule.pattern, bits);
             for alt in &rule.alts {
                 let right = Term::new(set, rule, alt.term, bits);
-                out.push(Rewrite { left: left.clone(), right, rule: *index });
+                let chain = !rule.chains.is_empty();
+                out.push(Rewrite { left: left.clone(), right, rule: *index, chain });
             }
         }
     }
@@ -169,7 +170,16 @@ fn order(set: &RuleSet, rewrites: &[Rewrite]) -> Vec<Failure> {
 /// Orders the rewrites one by one, by weight first or, unless `weighed`, by the path order alone.
 fn attempt(set: &RuleSet, rewrites: &[Rewrite], weighed: bool) -> Vec<Failure> {
     let commutative = |s: Symbol| set.ops.get(s.op as usize).commutative;
-    let mut weights = Weights::new(rewrites, commutative);
+    let mut chained: Vec<u32> = Vec::new();
+    for rule in rewrites.iter().filter(|r| r.chain).map(|r| &set.rules[r.rule]) {
+        let op = |c: &Chain| match &rule.nodes[c.nodes[0]].kind {
+            NodeKind::Op { op, .. } => Some(*op as u32),
+            _ => None,
+        };
+        chained.extend(rule.chains.iter().filter_map(op));
+    }
+    let flat = |s: Symbol| chained.contains(&s.op);
+    let mut weights = Weights::new(rewrites, commutative, flat);
     let mut precedence = Precedence::default();
     let mut by_path: Vec<usize> = Vec::new();
     let mut failures = Vec::new();
@@ -186,6 +196,19 @@ fn attempt(set: &RuleSet, rewrites: &[Rewrite], weighed: bool) -> Vec<Failure> {
                 failures.push(Failure { rewrite: i, against, why: why.into() });
                 continue;
             }
+        }
+        if rewrite.chain {
+            let why = "its replacement can't be made to weigh less than its pattern, as that of an `ac` must";
+            let against = match weighed {
+                true => weights.demand(rewrites, i, Demand::Less).err(),
+                false => Some(Vec::new()),
+            };
+            failures.extend(against.map(|against| Failure {
+                rewrite: i,
+                against,
+                why: why.into(),
+            }));
+            continue;
         }
         if place(&mut precedence, rewrite) {
             by_path.push(i);

@@ -1,7 +1,8 @@
 //! The first of the two measures: a linear polynomial over the natural numbers.
 //!
 //! A leaf weighs 1 or more, a constant 1, and `f(x, y)` weighs `w + c·x + d·y` with `w ≥ 1` and `c, d ≥ 1`; the operands
-//! of a commutative operation count alike, so that exchanging them changes nothing. Such a weight grows with each of
+//! of a commutative operation count alike, so that exchanging them changes nothing, and those of an operation whose
+//! chains rules match (`ac`) count once, so that a chain weighs the same however it is bracketed. Such a weight grows with each of
 //! its parts: a rule whose replacement never weighs more than its pattern makes no term heavier, wherever it is applied.
 //! (Lankford, "On proving term rewriting systems are Noetherian", 1979.)
 //!
@@ -42,6 +43,8 @@ struct Weight {
     own: i64,
     coefs: Vec<i64>,
     commutative: bool,
+    /// Whether the coefficients stay 1, so that the operands of a chain count alike.
+    flat: bool,
 }
 
 /// What a rule demands of the weights.
@@ -64,6 +67,8 @@ pub struct Rewrite {
     pub right: Term,
     /// The rule, by its index in the set.
     pub rule: usize,
+    /// Whether the pattern stands for other terms too, which weigh the same but may be anything to the path order.
+    pub chain: bool,
 }
 
 /// Weights of operations, and what is demanded of them.
@@ -87,7 +92,11 @@ enum Lack {
 
 impl Weights {
     /// Every operation weighs 1, and nothing is demanded.
-    pub fn new(rewrites: &[Rewrite], commutative: impl Fn(Symbol) -> bool) -> Weights {
+    pub fn new(
+        rewrites: &[Rewrite],
+        commutative: impl Fn(Symbol) -> bool,
+        flat: impl Fn(Symbol) -> bool,
+    ) -> Weights {
         let mut weights = Weights {
             of: HashMap::new(),
             demands: vec![Demand::None; rewrites.len()],
@@ -102,6 +111,7 @@ impl Weights {
                         own: 1,
                         coefs: vec![1; args.len()],
                         commutative: commutative(*symbol),
+                        flat: flat(*symbol),
                     });
                     let users = weights.users.entry(*symbol).or_default();
                     if users.last() != Some(&i) {
@@ -237,7 +247,7 @@ impl Weights {
     ) -> Option<Symbol> {
         let Term::App(root, args) = &rewrite.left else { return None };
         let arg = args.iter().position(|a| a.has(var))?;
-        let weight = self.of.get_mut(root)?;
+        let weight = self.of.get_mut(root).filter(|w| !w.flat)?;
         changed.push((*root, weight.clone()));
         let twins: &[usize] = if weight.commutative && arg < 2 { &[0, 1] } else { &[arg] };
         for twin in twins {

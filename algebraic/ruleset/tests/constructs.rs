@@ -1,0 +1,140 @@
+//! Constructs of the rule language that few rules of the tree have, or none: what both matchers make of programs.
+//!
+//! `tests/constructs/*.rules` are a rule set of its own, a group a construct; `tests/constructs/GROUP.txt` hold programs
+//! and what becomes of them. `BLESS=1` writes that. `%0` to `%3` are given, `out` says what is needed.
+
+use deburr_algebraic::interp::matcher::{Interpreter, not_interpreted};
+use deburr_algebraic::{Group, Options, Report, Rewriter, RuleSet, Target, run, run_with};
+use deburr_ir_core::{Function, Instr};
+use deburr_rulegen::rules::{Texts, model};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+#[allow(
+    clippy::all,
+    unused,
+    missing_docs,
+    reason = "generated code is regular rather than minimal: it binds values that some arms don't use"
+)]
+mod matchers {
+    include!(concat!(env!("OUT_DIR"), "/constructs/rules.rs"));
+}
+mod sources {
+    include!(concat!(env!("OUT_DIR"), "/constructs/sources.rs"));
+}
+use matchers::RULES;
+
+/// The same rules, as the reference matcher reads them.
+fn set() -> model::RuleSet {
+    let texts = Texts {
+        opcodes: deburr_ruleset::OPCODES,
+        intrinsics: deburr_ruleset::INTRINSICS,
+        rules: sources::SOURCES,
+    };
+    texts.load().unwrap().rules().unwrap()
+}
+
+/// A rule set with the same names and numbers, but nothing compiled.
+fn hollow() -> &'static RuleSet {
+    let hollow = |g: &Group| Group { by_op: &[], dialect: &[], ..*g };
+    let groups: Vec<Group> = RULES.groups.iter().map(hollow).collect();
+    Box::leak(Box::new(RuleSet { groups: Vec::leak(groups), ..RULES }))
+}
+
+/// Values that every program is given.
+const GIVEN: usize = 4;
+
+/// The function of a program.
+fn program(body: &str) -> Function {
+    let mut text = String::from("shader vertex \"main\" entry(main) interface(&o)\n");
+    text.push_str("decl_var out f32 &o (1)\ndecl_function main()\nimpl main {\n  block b0:\n");
+    for n in 0..GIVEN {
+        let _ = writeln!(text, "    32 %{n} = @load_vertex_id");
+    }
+    for line in body.lines() {
+        match line.trim_start().strip_prefix("out ") {
+            None => _ = writeln!(text, "    {line}"),
+            Some(list) => {
+                text.push_str("    32 %101 = deref_var &o\n");
+                for value in list.split(", ") {
+                    let _ = writeln!(text, "    @store_deref %101, {value} (write_mask=x)");
+                }
+            }
+        }
+    }
+    text.push_str("}\n");
+    let module =
+        deburr_ir_core::parse(&text).unwrap_or_else(|errors| panic!("{}\n{text}", errors[0]));
+    deburr_ir_core::validate(&module).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
+    module.functions.iter().next().expect("there is one").clone()
+}
+
+/// What was done, and what is left.
+fn told(f: &Function, report: &Report) -> String {
+    let mut out = String::new();
+    for entry in &report.trace {
+        let _ = writeln!(out, "{}: {} => {}", entry.rule, entry.before, entry.after);
+    }
+    // What every program begins and ends with is of no interest.
+    let text = f.to_string();
+    let given = |line: &str| (0..GIVEN).any(|n| line.starts_with(&format!("32 %{n} =")));
+    let plain = |line: &str| !matches!(line, "" | "{" | "}" | "block b0:") && !given(line);
+    for line in text.lines().map(str::trim).filter(|line| plain(line)) {
+        let _ = match line.strip_prefix("@store_deref ").and_then(|l| l.split(' ').nth(1)) {
+            Some(value) => writeln!(out, "out {value}"),
+            None if line.contains("= deref_var") => Ok(()),
+            None => writeln!(out, "{line}"),
+        };
+    }
+    out
+}
+
+#[test]
+fn programs_become_what_they_should() {
+    let (set, hollow, target) = (set(), hollow(), Target::generic("everything"));
+    let mut options = Options::default();
+    options.trace = true;
+    let mut wrong = Vec::new();
+    for group in RULES.groups {
+        let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("tests/constructs/{}.txt", group.name));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let interpreter = Interpreter::new(&set, group.name).unwrap();
+        let mut blessed = String::new();
+        let own = || set.rules.iter().filter(|r| r.group == interpreter.group());
+        let interpreted = own().all(|r| not_interpreted(r).is_none());
+        let mut idle: Vec<&str> = own().map(|r| &*r.name).collect();
+        for case in text.split("==== ").skip(1) {
+            let (name, rest) = case.split_once('\n').unwrap();
+            let (body, expected) = rest.split_once("----\n").unwrap_or((rest, ""));
+            let body = body.trim_end();
+            let before = program(body);
+            let mut one = before.clone();
+            let report = run(&mut one, &RULES, group.name, &target, &options).unwrap();
+            let done = told(&one, &report);
+            idle.retain(|rule| !report.trace.iter().any(|t| t.rule == *rule));
+            if interpreted {
+                let mut two = before.clone();
+                let mut extra =
+                    |cx: &mut Rewriter<'_>, i: Instr| interpreter.apply(cx, i, |i| i).is_some();
+                let report =
+                    run_with(&mut two, hollow, group.name, &target, &options, Some(&mut extra))
+                        .unwrap();
+                assert_eq!(done, told(&two, &report), "the matchers differ on `{name}`");
+            }
+            if done.trim_end() != expected.trim_end() {
+                wrong.push(format!("{}: {name}\n{done}", path.display()));
+            }
+            let _ = write!(
+                blessed,
+                "{}==== {name}\n{body}\n----\n{done}",
+                if blessed.is_empty() { "" } else { "\n" }
+            );
+        }
+        assert!(idle.is_empty(), "rules that no program fires: {idle:?}");
+        if std::env::var_os("BLESS").is_some() && blessed != text {
+            std::fs::write(&path, blessed).unwrap();
+        }
+    }
+    assert!(wrong.is_empty() || std::env::var_os("BLESS").is_some(), "{}", wrong.join("\n"));
+}
