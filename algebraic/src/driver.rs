@@ -98,9 +98,14 @@ pub(crate) struct Queue {
 impl Queue {
     /// Every ALU instruction of a function in program order.
     pub(crate) fn of(f: &Function) -> Queue {
-        let mut queue = Queue::default();
-        for instr in f.all_instrs().filter(|i| f.kind(*i) == InstrKind::Alu) {
-            queue.push(instr);
+        let capacity = f.instr_capacity();
+        let mut queue =
+            Queue { list: VecDeque::with_capacity(capacity), waiting: vec![false; capacity] };
+        for block in f.blocks() {
+            for instr in f.instrs(block).filter(|i| f.kind(*i) == InstrKind::Alu) {
+                queue.waiting[instr.index()] = true;
+                queue.list.push_back(instr);
+            }
         }
         queue
     }
@@ -153,6 +158,8 @@ impl Log {
         }
     }
 
+    // Apart, so that a profile shows what it costs.
+    #[inline(never)]
     pub(crate) fn fired(&mut self, f: &Function, rule: usize, root: Instr, new: Def) {
         self.recent[(self.fired % RECENT as u64) as usize] = rule as u16;
         self.fired += 1;
@@ -235,11 +242,11 @@ pub fn run_with(
             // Removed, or dead: whoever put it on the list no longer needs it.
             continue;
         }
+        let Some(op) = cx.f.alu_op(instr) else { continue };
         cx.at = instr;
-        if cx.normalise(instr) {
+        if cx.normalise(instr, op) {
             continue;
         }
-        let Some(op) = cx.f.alu_op(instr) else { continue };
         if options.limit.is_some_and(|limit| cx.log.fired >= limit) {
             continue;
         }

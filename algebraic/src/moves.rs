@@ -5,26 +5,58 @@
 
 use crate::rewriter::{Rewriter, Val};
 use deburr_ir_core::fold::fold_info;
-use deburr_ir_core::{AluOp, AluProps, Flags, Instr, InstrKind, Swizzle};
+use deburr_ir_core::{AluOp, AluProps, Flags, Function, Instr, InstrKind, Swizzle};
 use smallvec::SmallVec;
+
+/// Whether an operation only puts components where others were: `mov` or `vecN`.
+#[inline]
+fn is_move(op: AluOp) -> bool {
+    op == AluOp::MOV || (AluOp::VEC2..=AluOp::VEC16).contains(&op)
+}
+
+/// How many operands an instruction has, and how many of them are constants and moves.
+struct Operands {
+    count: usize,
+    constants: usize,
+    moves: usize,
+}
+
+impl Operands {
+    #[inline]
+    fn of(f: &Function, instr: Instr) -> Operands {
+        let srcs = f.srcs(instr);
+        let mut seen = Operands { count: srcs.len(), constants: 0, moves: 0 };
+        for src in srcs {
+            let def = src.def().instr();
+            seen.constants += usize::from(f.kind(def) == InstrKind::LoadConst);
+            seen.moves += usize::from(f.alu_op(def).is_some_and(is_move));
+        }
+        seen
+    }
+}
 
 impl Rewriter<'_> {
     /// Brings an instruction into normal form. True if it was replaced and is gone.
-    pub(crate) fn normalise(&mut self, instr: Instr) -> bool {
-        let Some(op) = self.f.alu_op(instr) else { return false };
-        for n in 0..self.f.srcs(instr).len() {
-            self.look_through(instr, n);
+    pub(crate) fn normalise(&mut self, instr: Instr, op: AluOp) -> bool {
+        let mut seen = Operands::of(self.f, instr);
+        if seen.moves > 0 {
+            for n in 0..seen.count {
+                self.look_through(instr, n);
+            }
+            seen = Operands::of(self.f, instr);
         }
         if op == AluOp::MOV {
             return self.drop_move(instr);
         }
-        if self.fold(instr) {
+        if seen.constants == seen.count && self.fold(instr) {
             return true;
         }
-        if (AluOp::VEC2..=AluOp::VEC16).contains(&op) && self.gather(instr) {
+        if is_move(op) && self.gather(instr) {
             return true;
         }
-        self.order(instr);
+        if seen.constants > 0 {
+            self.order(instr);
+        }
         false
     }
 
@@ -56,7 +88,7 @@ impl Rewriter<'_> {
             let inner = self.arg(def, 0);
             return Some(Val { def: inner.def, swizzle: v.swizzle.compose(inner.swizzle) });
         }
-        if !(AluOp::VEC2..=AluOp::VEC16).contains(&op) {
+        if !is_move(op) {
             return None;
         }
         // All components that are read must come from one def.

@@ -34,6 +34,7 @@ impl Dialects {
     }
 
     /// What the tables say of an opcode; `None` if no table has it.
+    #[inline]
     pub fn alu(self, op: AluOp) -> Option<&'static AluInfo> {
         match op.0 < AluOp::FIRST_DIALECT {
             true => AluOp::builtin(op),
@@ -42,6 +43,7 @@ impl Dialects {
     }
 
     /// What the tables say of an intrinsic; `None` if no table has it.
+    #[inline]
     pub fn intrinsic(self, op: Intrinsic) -> Option<&'static IntrinsicInfo> {
         match op.0 < Intrinsic::FIRST_DIALECT {
             true => Intrinsic::builtin(op),

@@ -9,6 +9,7 @@ macro_rules! entity {
 
         impl $name {
             /// The index as a number, dense from 0 within its arena.
+            #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -46,6 +47,7 @@ impl<E: Entity> PackedOption<E> {
     pub const NONE: Self = PackedOption(E::NONE);
 
     /// As an ordinary option.
+    #[inline]
     pub fn get(self) -> Option<E> {
         (self.0 != E::NONE).then_some(self.0)
     }
@@ -119,6 +121,7 @@ impl Def {
 
 impl Instr {
     /// The instruction's value. Only meaningful where the instruction defines one.
+    #[inline]
     pub fn def(self) -> Def {
         Def(self.0)
     }

@@ -196,20 +196,24 @@ impl Function {
         }
     }
 
+    #[inline]
     pub(crate) fn header(&self, instr: Instr) -> &Header {
         &self.instrs[instr.index()]
     }
 
+    #[inline]
     pub(crate) fn header_mut(&mut self, instr: Instr) -> &mut Header {
         &mut self.instrs[instr.index()]
     }
 
     /// Kind of the instruction.
+    #[inline]
     pub fn kind(&self, instr: Instr) -> InstrKind {
         self.header(instr).kind
     }
 
     /// What the instruction is, with its payload.
+    #[inline]
     pub fn view(&self, instr: Instr) -> InstrView<'_> {
         let h = self.header(instr);
         let at = h.payload as usize;
@@ -235,12 +239,14 @@ impl Function {
     }
 
     /// The opcode, if the instruction is an ALU operation.
+    #[inline]
     pub fn alu_op(&self, instr: Instr) -> Option<AluOp> {
         let h = self.header(instr);
         (h.kind == InstrKind::Alu).then_some(AluOp(h.op))
     }
 
     /// The table's entry of an ALU instruction.
+    #[inline]
     pub fn alu_info(&self, instr: Instr) -> Option<&'static AluInfo> {
         self.dialects.alu(self.alu_op(instr)?)
     }
@@ -295,11 +301,12 @@ impl Function {
     }
 
     /// The components of a constant, if the value is one.
+    #[inline]
     pub fn constant(&self, def: Def) -> Option<&[u64]> {
-        match self.view(def.instr()) {
-            InstrView::LoadConst(bits) => Some(bits),
-            _ => None,
-        }
+        let h = self.header(def.instr());
+        let at = h.payload as usize;
+        (h.kind == InstrKind::LoadConst)
+            .then(|| &self.consts[at..at + usize::from(h.shape.comps())])
     }
 
     /// The jump, if the instruction is one.
@@ -317,6 +324,7 @@ impl Function {
     }
 
     /// Flags of the instruction.
+    #[inline]
     pub fn flags(&self, instr: Instr) -> Flags {
         self.header(instr).flags
     }
@@ -327,11 +335,13 @@ impl Function {
     }
 
     /// The instruction's value, if it has one.
+    #[inline]
     pub fn def(&self, instr: Instr) -> Option<Def> {
         (self.header(instr).shape != Shape::NONE).then(|| instr.def())
     }
 
     /// Components and bit size of a value.
+    #[inline]
     pub fn shape(&self, def: Def) -> Shape {
         self.header(def.instr()).shape
     }
@@ -342,11 +352,13 @@ impl Function {
     }
 
     /// Components of a value.
+    #[inline]
     pub fn comps(&self, def: Def) -> u8 {
         self.shape(def).comps()
     }
 
     /// Bit size of a value.
+    #[inline]
     pub fn bits(&self, def: Def) -> u8 {
         self.shape(def).bits()
     }
@@ -364,22 +376,26 @@ impl Function {
     // ---- sources and use lists ----------------------------------------------------------------------
 
     /// The sources of an instruction.
+    #[inline]
     pub fn srcs(&self, instr: Instr) -> &[Use] {
         let h = self.header(instr);
         &self.uses[h.srcs as usize..h.srcs as usize + usize::from(h.num_srcs)]
     }
 
     /// The value that source `n` uses.
+    #[inline]
     pub fn src(&self, instr: Instr, n: usize) -> Def {
         self.srcs(instr)[n].def
     }
 
     /// The swizzle of source `n`.
+    #[inline]
     pub fn swizzle(&self, instr: Instr, n: usize) -> Swizzle {
         self.srcs(instr)[n].swizzle
     }
 
     /// Components that an ALU instruction reads of source `n`.
+    #[inline]
     pub fn src_comps(&self, instr: Instr, n: usize) -> u8 {
         match self.alu_info(instr) {
             Some(info) => info.src_comps(n, self.header(instr).shape.comps()),
@@ -500,6 +516,7 @@ impl Function {
     }
 
     /// The uses of a value, in no particular order.
+    #[inline]
     pub fn uses(&self, def: Def) -> impl Iterator<Item = &Use> {
         let mut next = self.header(def.instr()).uses;
         std::iter::from_fn(move || {
@@ -525,11 +542,13 @@ impl Function {
     }
 
     /// Whether anything uses the value.
+    #[inline]
     pub fn is_used(&self, def: Def) -> bool {
         self.header(def.instr()).uses != PackedOption::NONE
     }
 
     /// Whether exactly one operand uses the value.
+    #[inline]
     pub fn has_one_use(&self, def: Def) -> bool {
         self.uses(def).take(2).count() == 1
     }
@@ -571,26 +590,31 @@ impl Function {
     // ---- placement in blocks ------------------------------------------------------------------------
 
     /// The block that an instruction is in; `None` once removed or before it is placed.
+    #[inline]
     pub fn block_of(&self, instr: Instr) -> Option<Block> {
         self.header(instr).block.get()
     }
 
     /// The instruction before it in its block.
+    #[inline]
     pub fn prev_instr(&self, instr: Instr) -> Option<Instr> {
         self.header(instr).prev.get()
     }
 
     /// The instruction after it in its block.
+    #[inline]
     pub fn next_instr(&self, instr: Instr) -> Option<Instr> {
         self.header(instr).next.get()
     }
 
     /// First instruction of a block.
+    #[inline]
     pub fn first_instr(&self, block: Block) -> Option<Instr> {
         self.blocks[block.index()].first.get()
     }
 
     /// Last instruction of a block.
+    #[inline]
     pub fn last_instr(&self, block: Block) -> Option<Instr> {
         self.blocks[block.index()].last.get()
     }
@@ -602,6 +626,7 @@ impl Function {
     }
 
     /// The instructions of a block in order.
+    #[inline]
     pub fn instrs(&self, block: Block) -> impl Iterator<Item = Instr> {
         let mut next = self.first_instr(block);
         std::iter::from_fn(move || {

@@ -73,6 +73,7 @@ impl Swizzle {
     pub const IDENTITY: Swizzle = Swizzle(0xfedc_ba98_7654_3210);
 
     /// Every component takes component `comp`.
+    #[inline]
     pub fn splat(comp: u8) -> Self {
         Swizzle(0x1111_1111_1111_1111 * u64::from(comp & 15))
     }
@@ -83,12 +84,14 @@ impl Swizzle {
     }
 
     /// The component that component `i` takes.
+    #[inline]
     pub fn get(self, i: usize) -> u8 {
         (self.0 >> (4 * i) & 15) as u8
     }
 
     /// The same, but component `i` takes `comp`.
     #[must_use]
+    #[inline]
     pub fn with(self, i: usize, comp: u8) -> Self {
         let shift = 4 * i;
         Swizzle(self.0 & !(15 << shift) | u64::from(comp & 15) << shift)
@@ -96,11 +99,17 @@ impl Swizzle {
 
     /// Reading through `self` what reads through `inner`: component i takes `inner[self[i]]`.
     #[must_use]
+    #[inline]
     pub fn compose(self, inner: Swizzle) -> Self {
-        (0..16).fold(Self::IDENTITY, |s, i| s.with(i, inner.get(self.get(i).into())))
+        match (self == Self::IDENTITY, inner == Self::IDENTITY) {
+            (true, _) => inner,
+            (_, true) => self,
+            _ => (0..16).fold(Self::IDENTITY, |s, i| s.with(i, inner.get(self.get(i).into()))),
+        }
     }
 
     /// Whether the first `comps` components are the identity.
+    #[inline]
     pub fn is_identity(self, comps: u8) -> bool {
         comps >= 16 && self == Self::IDENTITY
             || (self.0 ^ Self::IDENTITY.0) & ((1u64 << (4 * u32::from(comps)).min(63)) - 1) == 0
@@ -108,11 +117,13 @@ impl Swizzle {
     }
 
     /// Whether the first `comps` components agree with those of `other`.
+    #[inline]
     pub fn agrees(self, other: Swizzle, comps: u8) -> bool {
         (0..usize::from(comps)).all(|i| self.get(i) == other.get(i))
     }
 
     /// The first `comps` components.
+    #[inline]
     pub fn iter(self, comps: u8) -> impl Iterator<Item = u8> {
         (0..usize::from(comps)).map(move |i| self.get(i))
     }
@@ -429,11 +440,13 @@ impl Use {
     }
 
     /// The value used.
+    #[inline]
     pub fn def(&self) -> Def {
         self.def
     }
 
     /// Who uses it.
+    #[inline]
     pub fn user(&self) -> User {
         match self.user & Self::IF {
             0 => User::Instr(Instr(self.user)),
@@ -442,6 +455,7 @@ impl Use {
     }
 
     /// The components taken; the identity but for ALU sources.
+    #[inline]
     pub fn swizzle(&self) -> Swizzle {
         self.swizzle
     }
@@ -486,11 +500,13 @@ impl Shape {
     }
 
     /// Component count, 0 for no value.
+    #[inline]
     pub fn comps(self) -> u8 {
         self.0 & 31
     }
 
     /// Bit size, 0 for no value.
+    #[inline]
     pub fn bits(self) -> u8 {
         match (self.comps(), self.0 >> 5) {
             (0, _) => 0,

@@ -180,6 +180,7 @@ impl AluInfo {
     }
 
     /// Components that the op reads of operand `src` in an instruction of `comps` result components.
+    #[inline]
     pub fn src_comps(&self, src: usize, comps: u8) -> u8 {
         match self.inputs[src].comps {
             0 => comps,

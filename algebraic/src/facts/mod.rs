@@ -11,13 +11,15 @@ mod tests;
 
 use crate::ruleset::RuleSet;
 use abs::{Abs, Env};
-use deburr_ir_core::{AluInfo, AluOp, BaseType, Def, Function, InstrView};
+use deburr_ir_core::{AluInfo, AluOp, BaseType, Def, Function, InstrKind};
 use smallvec::SmallVec;
 
 /// Facts that were asked for, by def.
 #[derive(Debug, Default)]
 pub struct Memo {
-    known: Vec<Option<Abs>>,
+    /// By def: 0, or the position in `known` behind it. Few defs are asked for, and a set is large.
+    slots: Vec<u32>,
+    known: Vec<Abs>,
 }
 
 /// Most defs that one question looks at before it gives up on the rest.
@@ -26,14 +28,20 @@ const LIMIT: usize = 256;
 impl Memo {
     /// What was computed of a def, if anything.
     pub fn cached(&self, def: Def) -> Option<Abs> {
-        self.known.get(def.index()).copied().flatten()
+        let slot = self.slots.get(def.index()).copied().unwrap_or(0) as usize;
+        slot.checked_sub(1).map(|at| self.known[at])
     }
 
     /// Drops what was computed of a def.
     pub fn forget(&mut self, def: Def) {
-        if let Some(slot) = self.known.get_mut(def.index()) {
-            *slot = None;
+        if let Some(slot) = self.slots.get_mut(def.index()) {
+            *slot = 0;
         }
+    }
+
+    fn note(&mut self, def: Def, known: Abs) {
+        self.known.push(known);
+        self.slots[def.index()] = self.known.len() as u32;
     }
 
     /// The values that any component of a def may have.
@@ -41,54 +49,66 @@ impl Memo {
         if let Some(known) = self.cached(def) {
             return known;
         }
-        self.known.resize(f.instr_capacity().max(self.known.len()), None);
-        let mut stack: Vec<Def> = vec![def];
+        if f.kind(def.instr()) != InstrKind::Alu {
+            return self.operand(f, def);
+        }
+        if self.slots.len() < f.instr_capacity() {
+            self.slots.resize(f.instr_capacity(), 0);
+        }
+        let mut stack: SmallVec<[Def; 32]> = SmallVec::from_slice(&[def]);
         let mut visited = 0;
         while let Some(&top) = stack.last() {
-            if self.cached(top).is_some() {
+            if self.slots[top.index()] != 0 {
                 stack.pop();
                 continue;
             }
             visited += 1;
             let before = stack.len();
             if visited <= LIMIT && transfer_of(f, rules, top).is_some() {
-                for src in f.srcs(top.instr()) {
-                    if self.cached(src.def()).is_none() {
-                        stack.push(src.def());
-                    }
-                }
+                // What is no operation has no operands to look at.
+                let open = |src: &Def| {
+                    f.kind(src.instr()) == InstrKind::Alu && self.slots[src.index()] == 0
+                };
+                stack.extend(f.srcs(top.instr()).iter().map(|src| src.def()).filter(open));
             }
             if stack.len() == before {
                 let known = self.compute(f, rules, top);
-                self.known[top.index()] = Some(known);
+                self.note(top, known);
                 stack.pop();
             }
         }
         self.cached(def).unwrap_or_else(|| abs::top(f.bits(def).into()))
     }
 
-    /// Applies the transfer function to what is known of the operands.
-    pub fn compute(&self, f: &Function, rules: &RuleSet, def: Def) -> Abs {
+    /// What is known of an operand: what was computed, or what it is by itself.
+    fn operand(&self, f: &Function, def: Def) -> Abs {
         let bits = u32::from(f.bits(def));
-        if let Some(values) = f.constant(def) {
-            let sets = values.iter().map(|v| abs::int(bits, *v));
-            return sets.reduce(|a, b| abs::join(bits, a, b)).unwrap_or(abs::top(bits));
+        match f.constant(def) {
+            Some([value]) => abs::int(bits, *value),
+            Some(values) => {
+                let sets = values.iter().map(|v| abs::int(bits, *v));
+                sets.reduce(|a, b| abs::join(bits, a, b)).unwrap_or(abs::top(bits))
+            }
+            None => self.cached(def).unwrap_or_else(|| abs::top(bits)),
         }
-        let Some((info, step)) = transfer_of(f, rules, def) else { return abs::top(bits) };
+    }
+
+    /// Applies the transfer function to what is known of the operands.
+    fn compute(&self, f: &Function, rules: &RuleSet, def: Def) -> Abs {
+        let bits = u32::from(f.bits(def));
+        let Some((info, step)) = transfer_of(f, rules, def) else { return self.operand(f, def) };
         let instr = def.instr();
-        let operands: SmallVec<[Abs; 4]> = f
-            .srcs(instr)
-            .iter()
-            .zip(info.inputs)
-            .map(|(src, ty)| {
-                let w = u32::from(f.bits(src.def()));
-                let known = self.cached(src.def()).unwrap_or_else(|| abs::top(w));
-                match ty.base {
-                    BaseType::Bool => abs::ne(w, known, abs::int(w, 0)),
-                    _ => known,
+        let mut operands: SmallVec<[Abs; 4]> = SmallVec::new();
+        for (src, ty) in f.srcs(instr).iter().zip(info.inputs) {
+            let known = self.operand(f, src.def());
+            operands.push(match ty.base {
+                BaseType::Bool => {
+                    let w = u32::from(f.bits(src.def()));
+                    abs::ne(w, known, abs::int(w, 0))
                 }
-            })
-            .collect();
+                _ => known,
+            });
+        }
         match step {
             Step::Join => {
                 operands.into_iter().reduce(|a, b| abs::join(bits, a, b)).unwrap_or(abs::top(bits))
@@ -118,7 +138,7 @@ enum Step {
 
 /// How facts of an ALU result follow from its operands.
 fn transfer_of(f: &Function, rules: &RuleSet, def: Def) -> Option<(&'static AluInfo, Step)> {
-    let InstrView::Alu(op) = f.view(def.instr()) else { return None };
+    let op = f.alu_op(def.instr())?;
     let info = f.alu_info(def.instr())?;
     if op == AluOp::MOV || (AluOp::VEC2..=AluOp::VEC16).contains(&op) {
         return Some((info, Step::Join));

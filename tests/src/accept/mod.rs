@@ -18,6 +18,7 @@ pub mod a_7;
 pub mod a_8;
 pub mod a_9;
 pub mod b_2;
+pub mod b_4;
 pub mod b_6_order;
 mod clone;
 pub mod corpus;
@@ -112,6 +113,11 @@ pub const LINES: &[Line] = &[
     Line { name: "accept_a_9", run: a_9::run, open: None },
     Line { name: "accept_a_10", run: a_10::run, open: None },
     Line { name: "accept_b_2", run: b_2::run, open: None },
+    Line {
+        name: "accept_b_4",
+        run: b_4::run,
+        open: Some("up to 7 walks where nothing fires, 5 are asked for"),
+    },
     Line { name: "accept_b_6_order", run: b_6_order::run, open: None },
     Line { name: "accept_seeded", run: seeded::run, open: None },
 ];
