@@ -161,7 +161,7 @@ fn builds(list: &mut Vec<String>) -> Result<[f64; 3], String> {
 }
 
 /// Adds a rule rooted at fmul to the first file that has one: the file, and the text that it had.
-fn edit_a_rule(folder: &Path) -> Result<(PathBuf, String), String> {
+pub(super) fn edit_a_rule(folder: &Path) -> Result<(PathBuf, String), String> {
     let mut files: Vec<_> = std::fs::read_dir(folder.join("rules"))
         .map_err(|e| e.to_string())?
         .flatten()

@@ -150,7 +150,7 @@ fn sample<T>(rng: &mut Rng, list: Vec<T>, count: u64) -> Vec<T> {
 }
 
 /// The rules and loops of a file. Both end with their line.
-fn items(text: &str) -> Vec<&str> {
+pub(super) fn items(text: &str) -> Vec<&str> {
     let (mut out, mut start, mut at, mut depth) = (Vec::new(), 0, 0, 0i32);
     for line in text.split_inclusive('\n') {
         at += line.len();
@@ -169,7 +169,7 @@ fn items(text: &str) -> Vec<&str> {
 }
 
 /// The tokens of a text, without comments.
-fn tokens(text: &str) -> Vec<std::ops::Range<usize>> {
+pub(super) fn tokens(text: &str) -> Vec<std::ops::Range<usize>> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let (mut out, mut at) = (Vec::new(), 0);
     while let Some(first) = text[at..].chars().next() {

@@ -19,6 +19,7 @@ pub mod a_8;
 pub mod a_9;
 pub mod b_2;
 pub mod b_4;
+pub mod b_5;
 pub mod b_6_order;
 mod clone;
 pub mod corpus;
@@ -118,6 +119,7 @@ pub const LINES: &[Line] = &[
         run: b_4::run,
         open: Some("up to 7 walks where nothing fires, 5 are asked for"),
     },
+    Line { name: "accept_b_5", run: b_5::run, open: None },
     Line { name: "accept_b_6_order", run: b_6_order::run, open: None },
     Line { name: "accept_seeded", run: seeded::run, open: None },
 ];
