@@ -28,6 +28,8 @@ pub struct Options {
     pub trace: bool,
     /// Count rewrites by rule.
     pub counts: bool,
+    /// Keep with each instruction the rules that made it.
+    pub origins: bool,
 }
 
 /// What a run did.
@@ -178,6 +180,12 @@ impl Log {
         }
     }
 
+    /// The rule that fired last.
+    fn last(&self) -> usize {
+        let at = self.fired.wrapping_sub(1) % RECENT as u64;
+        self.recent[at as usize].into()
+    }
+
     fn cycle(&self) -> Vec<&'static str> {
         let from = self.fired.saturating_sub(RECENT as u64);
         let recent = (from..self.fired).map(|i| self.recent[(i % RECENT as u64) as usize]);
@@ -185,9 +193,24 @@ impl Log {
     }
 }
 
-/// Tries rules that are not compiled on an instruction; true if one fired. They call [`Rewriter::begin`] and
-/// [`Rewriter::replace`] with numbers from [`RuleSet::rules`] or above it.
-pub type Extra<'a> = &'a mut dyn FnMut(&mut Rewriter<'_>, Instr) -> bool;
+/// Who takes part in a run beside the compiled rules, or looks on: a closure that tries rules of its own, or more.
+pub trait Guest {
+    /// The rules of a group are about to run over a function.
+    fn begin(&mut self, _f: &Function, _group: &str) {}
+
+    /// An instruction's turn, before the compiled rules have theirs; true if the guest has replaced it. It calls
+    /// [`Rewriter::begin`] and [`Rewriter::replace`] with numbers from [`RuleSet::rules`] or above it.
+    fn turn(&mut self, cx: &mut Rewriter<'_>, instr: Instr) -> bool;
+
+    /// The rule of that number has replaced the instruction whose turn it was.
+    fn fired(&mut self, _rule: usize) {}
+}
+
+impl<F: FnMut(&mut Rewriter<'_>, Instr) -> bool> Guest for F {
+    fn turn(&mut self, cx: &mut Rewriter<'_>, instr: Instr) -> bool {
+        self(cx, instr)
+    }
+}
 
 /// Runs the rules of a group over a function until none fires.
 pub fn run(
@@ -200,14 +223,14 @@ pub fn run(
     run_with(f, rules, group, target, options, None)
 }
 
-/// As [`run`], with rules that are interpreted and tried before the compiled ones.
+/// As [`run`], with a guest: rules that are interpreted and tried before the compiled ones, or somebody who looks on.
 pub fn run_with(
     f: &mut Function,
     rules: &RuleSet,
     group: &str,
     target: &Target,
     options: &Options,
-    mut extra: Option<Extra<'_>>,
+    mut guest: Option<&mut dyn Guest>,
 ) -> Result<Report, Error> {
     let found = rules.group(group).ok_or_else(|| Error::UnknownGroup(group.to_string()))?;
     let mut disabled = Vec::new();
@@ -232,6 +255,12 @@ pub fn run_with(
     if !f.has_body() {
         return Ok(Report::default());
     }
+    if options.origins {
+        f.origins.get_or_insert_default();
+    }
+    if let Some(guest) = &mut guest {
+        guest.begin(f, group);
+    }
     let instrs = f.instr_capacity() as u64;
     let fuel = options.fuel.unwrap_or(64 * instrs + 4096);
     let log = Log::new(rules, options);
@@ -250,9 +279,15 @@ pub fn run_with(
         if options.limit.is_some_and(|limit| cx.log.fired >= limit) {
             continue;
         }
-        let fired = extra.as_mut().is_some_and(|extra| extra(&mut cx, instr))
+        let fired = guest.as_mut().is_some_and(|guest| guest.turn(&mut cx, instr))
             || found.matcher(op).is_some_and(|matcher| matcher(&mut cx, instr));
-        if fired && cx.log.fired >= fuel {
+        if !fired {
+            continue;
+        }
+        if let Some(guest) = &mut guest {
+            guest.fired(cx.log.last());
+        }
+        if cx.log.fired >= fuel {
             cycle = Some(cx.log.cycle());
             break;
         }

@@ -21,7 +21,7 @@ mod target;
 mod trace;
 
 pub use chain::Chain;
-pub use driver::{Counts, Error, Extra, Options, Report, TraceEntry, run, run_with};
+pub use driver::{Counts, Error, Guest, Options, Report, TraceEntry, run, run_with};
 pub use rewriter::{Rewriter, Val};
 pub use ruleset::{Group, MatchFn, RuleInfo, RuleSet, TransferFn, UseWatch};
 pub use target::Target;

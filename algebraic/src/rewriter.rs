@@ -57,6 +57,8 @@ pub struct Rewriter<'f> {
     pub(crate) queue: Queue,
     /// The root that is being matched.
     pub(crate) at: Instr,
+    /// The first instruction that the rule which is at work may have made.
+    begun: usize,
     pub(crate) log: crate::driver::Log,
     /// Levels of users whose patterns may reach a changed value.
     pub(crate) depth: u8,
@@ -87,6 +89,7 @@ impl<'f> Rewriter<'f> {
             facts: Memo::default(),
             queue,
             at: Instr::from_index(0),
+            begun: 0,
             log,
             depth: 3,
         }
@@ -158,6 +161,11 @@ impl<'f> Rewriter<'f> {
             }
     }
 
+    /// An instruction's value as a term of three levels, in the syntax of rules.
+    pub fn term(&self, instr: Instr) -> String {
+        crate::trace::Terms::new(self.f).of(instr.def(), deburr_ir_core::BaseType::Int)
+    }
+
     /// Bit size of a value.
     #[inline]
     pub fn bits(&self, v: Val) -> u8 {
@@ -219,6 +227,11 @@ impl<'f> Rewriter<'f> {
     #[inline]
     pub fn option(&self, index: usize) -> bool {
         self.options >> index.min(63) & 1 != 0
+    }
+
+    /// What the target is called.
+    pub fn target_name(&self) -> &str {
+        &self.target.name
     }
 
     /// Whether a target option is on, by name.
@@ -310,6 +323,7 @@ impl<'f> Rewriter<'f> {
 
     /// Says that a rule matched; false if it is switched off. Nothing is built before.
     pub fn begin(&mut self, rule: usize) -> bool {
+        self.begun = self.f.instr_capacity();
         !self.disabled.get(rule).copied().unwrap_or(false)
     }
 
@@ -355,6 +369,10 @@ impl<'f> Rewriter<'f> {
             false => self.build(AluOp::MOV, comps, Flags::empty(), &[value]).def,
         };
         self.log.fired(self.f, rule, root, new);
+        let made = self.begun..self.f.instr_capacity();
+        if let (Some(origins), Some(info)) = (&mut self.f.origins, self.log.rules.get(rule)) {
+            origins.note(old, info.name, made.map(|n| Instr::from_index(n).def()));
+        }
         self.substitute(old, new);
         true
     }

@@ -8,21 +8,27 @@ const DEPTH: u32 = 3;
 
 /// Both sides of a rewrite as terms: values that are not shown are letters, the same on both sides.
 pub(crate) fn sides(f: &Function, old: Def, new: Def) -> (String, String) {
-    let mut terms = Terms { f, leaves: Vec::new() };
-    let before = terms.of(old);
-    (before, terms.of(new))
+    let mut terms = Terms::new(f);
+    let before = terms.of(old, BaseType::Int);
+    (before, terms.of(new, BaseType::Int))
 }
 
-struct Terms<'f> {
+/// Terms that share their letters.
+pub(crate) struct Terms<'f> {
     f: &'f Function,
     /// Values that letters stand for.
     leaves: Vec<Def>,
 }
 
-impl Terms<'_> {
-    fn of(&mut self, def: Def) -> String {
+impl<'f> Terms<'f> {
+    pub(crate) fn new(f: &'f Function) -> Terms<'f> {
+        Terms { f, leaves: Vec::new() }
+    }
+
+    /// A value whose bits are read like that.
+    pub(crate) fn of(&mut self, def: Def, base: BaseType) -> String {
         let mut out = String::new();
-        self.term(def, BaseType::Int, DEPTH, &mut out);
+        self.term(def, base, DEPTH, &mut out);
         out
     }
 
@@ -81,6 +87,14 @@ fn letters(comps: u8) -> &'static [u8; 16] {
         0..=4 => b"xyzwefghijklmnop",
         _ => b"abcdefghijklmnop",
     }
+}
+
+/// A constant by itself.
+#[cfg(feature = "interp")]
+pub(crate) fn constant_text(values: &[u64], base: BaseType, bits: u8) -> String {
+    let mut out = String::new();
+    constant(values, base, bits, &mut out);
+    out
 }
 
 /// A constant: one number where all components are equal.

@@ -89,6 +89,8 @@ struct Original {
     flags: Flags,
     srcs: SmallVec<[(Def, Swizzle); 4]>,
     name: Option<String>,
+    /// The rules that made it.
+    origin: Vec<&'static str>,
 }
 
 impl Original {
@@ -99,6 +101,7 @@ impl Original {
             flags: f.flags(instr),
             srcs: f.srcs(instr).iter().map(|u| (u.def, u.swizzle)).collect(),
             name: f.names.get(&instr.def()).cloned(),
+            origin: f.origins.as_ref().map_or(Vec::new(), |o| o.of(instr.def()).to_vec()),
         }
     }
 }
@@ -210,6 +213,9 @@ impl<'a> Copy<'a> {
             self.dst.place_last(new, copy);
             if let Some(name) = original.name {
                 self.dst.names.insert(new.def(), name);
+            }
+            if let Some(origins) = &mut self.dst.origins {
+                origins.copied(new.def(), original.origin);
             }
             if original.shape != Shape::NONE {
                 self.map.defs.insert(instr.def(), new.def());
@@ -344,6 +350,7 @@ impl Function {
         new.float_env = self.float_env;
         new.dialects = self.dialects;
         new.has_body = self.has_body;
+        new.origins = self.origins.as_ref().map(|_| Box::default());
         let (mut instrs, mut uses) = (0, 0);
         for instr in self.all_instrs() {
             instrs += 1;

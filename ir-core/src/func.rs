@@ -14,6 +14,7 @@ use crate::instr::{
 use crate::intrinsic::{Index, Intrinsic, IntrinsicInfo};
 use crate::module::Variable;
 use crate::op::{AluInfo, AluOp};
+use crate::origin::Origins;
 use rustc_hash::FxHashMap;
 
 /// A parameter or a returned value.
@@ -65,6 +66,8 @@ pub struct Function {
     pub dialects: Dialects,
     /// Debug names of values.
     pub names: FxHashMap<Def, String>,
+    /// The rules that made values, if that is to be kept. Nothing depends on it, and equality doesn't look at it.
+    pub origins: Option<Box<Origins>>,
     pub(crate) instrs: Vec<Header>,
     pub(crate) uses: Vec<Use>,
     pub(crate) consts: Vec<u64>,
@@ -90,6 +93,7 @@ impl Function {
             float_env: FloatEnv::default(),
             dialects: Dialects::default(),
             names: FxHashMap::default(),
+            origins: None,
             instrs: Vec::new(),
             uses: Vec::new(),
             consts: Vec::new(),
@@ -725,6 +729,9 @@ impl Function {
         self.detach(instr);
         self.clear_srcs(instr);
         self.names.remove(&instr.def());
+        if let Some(origins) = &mut self.origins {
+            origins.removed(instr.def());
+        }
         let h = self.header_mut(instr);
         h.kind = InstrKind::Undef;
         h.payload = Header::DEAD;

@@ -24,6 +24,7 @@ mod intrinsic;
 mod metadata;
 mod module;
 mod op;
+mod origin;
 mod parse;
 mod print;
 mod serial;
@@ -57,6 +58,7 @@ pub use module::{
 pub use op::{
     AluInfo, AluOp, AluProps, AluType, BaseType, Convergent, FormDir, Outside, SpirvForm,
 };
+pub use origin::Origins;
 pub use parse::{ParseError, parse, parse_with};
 pub use print::ShowFunction;
 pub use serial::{DecodeError, SerializeOptions};

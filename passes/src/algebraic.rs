@@ -3,7 +3,7 @@
 //! Any form. Keeps the control flow. See `deburr-algebraic`.
 
 use crate::pipeline::{RuleReport, RunError};
-use deburr_algebraic::{Options, RuleSet, Target, run as drive};
+use deburr_algebraic::{Guest, Options, RuleSet, Target, run_with};
 use deburr_ir_core::Function;
 
 /// Runs a group of rules over a function.
@@ -14,6 +14,7 @@ pub(crate) fn run(
     group: &str,
     options: &Options,
     report: &mut RuleReport,
+    guest: Option<&mut dyn Guest>,
 ) -> Result<bool, RunError> {
     if rules.group(group).is_none() {
         return Ok(false);
@@ -28,7 +29,7 @@ pub(crate) fn run(
             &limited
         }
     };
-    let done = drive(f, rules, group, target, options).map_err(RunError::Rules)?;
+    let done = run_with(f, rules, group, target, options, guest).map_err(RunError::Rules)?;
     report.fired += done.fired;
     report.folded += done.folded;
     for (rule, n) in done.counts {

@@ -2,7 +2,7 @@
 
 use crate::inline::Growth;
 use crate::table::{Pass, Run, pass};
-use deburr_algebraic::{RuleSet, Target, TraceEntry};
+use deburr_algebraic::{Guest, RuleSet, Target, TraceEntry};
 use deburr_ir_core::{Decoration, Flags, Module, TypeData, ValidationError, validate};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -203,6 +203,20 @@ impl Pipeline {
         }
     }
 
+    /// The groups of rules that its passes run.
+    pub fn groups(&self) -> Vec<&'static str> {
+        let mut groups = Vec::new();
+        let mut steps: Vec<&Step> = self.steps.iter().collect();
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Loop(inner) => steps.extend(inner),
+                Step::Pass(Pass { run: Run::Rules(group), .. }) => groups.push(*group),
+                Step::Pass(_) => {}
+            }
+        }
+        groups
+    }
+
     /// Runs the passes on a module.
     ///
     /// # Errors
@@ -230,6 +244,22 @@ impl Pipeline {
         options: &Options,
         observer: &mut Observer<'_>,
     ) -> Result<Report, Error> {
+        self.run_with(module, rules, target, options, observer, None)
+    }
+
+    /// As [`Pipeline::run_observed`], with a guest in each run of rules.
+    ///
+    /// # Errors
+    /// As [`Pipeline::run`].
+    pub fn run_with(
+        &self,
+        module: &mut Module,
+        rules: &RuleSet,
+        target: &Target,
+        options: &Options,
+        observer: &mut Observer<'_>,
+        guest: Option<&mut dyn Guest>,
+    ) -> Result<Report, Error> {
         let (report, growth, count) = (Report::default(), Growth::default(), count(module));
         let settled = Vec::new();
         let mut options = options.clone();
@@ -237,8 +267,18 @@ impl Pipeline {
             options.rules.withheld |= Flags::LICENCES.difference(Flags::NSZ);
         }
         let options = &options;
-        let mut runner =
-            Runner { module, rules, target, options, observer, report, growth, count, settled };
+        let mut runner = Runner {
+            module,
+            rules,
+            target,
+            options,
+            observer,
+            guest,
+            report,
+            growth,
+            count,
+            settled,
+        };
         runner.steps(&self.steps)?;
         Ok(runner.report)
     }
@@ -259,12 +299,13 @@ fn top(stack: &mut [Vec<Step>]) -> &mut Vec<Step> {
     stack.last_mut().expect("the outermost list is never popped")
 }
 
-struct Runner<'a, 'o> {
+struct Runner<'a, 'o, 'g> {
     module: &'a mut Module,
     rules: &'a RuleSet,
     target: &'a Target,
     options: &'a Options,
     observer: &'a mut Observer<'o>,
+    guest: Option<&'a mut (dyn Guest + 'g)>,
     report: Report,
     growth: Growth,
     /// Instructions in the module.
@@ -273,7 +314,7 @@ struct Runner<'a, 'o> {
     settled: Vec<Vec<&'static str>>,
 }
 
-impl Runner<'_, '_> {
+impl Runner<'_, '_, '_> {
     /// Runs steps once. Nesting is bounded by [`MAX_DEPTH`].
     fn steps(&mut self, steps: &[Step]) -> Result<bool, Error> {
         let mut changed = false;
@@ -341,7 +382,7 @@ impl Runner<'_, '_> {
 
     /// Runs a pass on the functions that changed since it last found nothing to do there.
     fn functions(&mut self, pass: &'static Pass) -> Result<bool, Error> {
-        let Runner { module, rules, target, options, report, settled, .. } = self;
+        let Runner { module, rules, target, options, guest, report, settled, .. } = self;
         let Module { functions, types, .. } = &mut **module;
         settled.resize(functions.len(), Vec::new());
         let mut changed = false;
@@ -354,7 +395,8 @@ impl Runner<'_, '_> {
                 Run::Typed(run) => run(f, types),
                 Run::Rules(group) => {
                     let (rules, report) = (*rules, &mut report.rules);
-                    crate::algebraic::run(f, rules, target, group, &options.rules, report)
+                    let guest = guest.as_mut().map(|guest| &mut **guest as &mut dyn Guest);
+                    crate::algebraic::run(f, rules, target, group, &options.rules, report, guest)
                         .map_err(|kind| Error { pass: pass.name, kind })?
                 }
                 Run::Module(_) | Run::Growing(_) => false,

@@ -2,10 +2,13 @@
 //!
 //! It is slow and plain: for each rule in order and for each assignment of operand orders it walks the pattern. It shares
 //! nothing with the compiled matchers but the rules themselves and the driver's building blocks, and chooses the same
-//! rewrites: the first rule, the first operand orders in source order.
+//! rewrites: the first rule, the first operand orders in source order. An attempt ends with the test that failed, so that
+//! it can be told why a rule doesn't apply (see `miss.rs`).
 
 use super::abstractly;
 use super::expr::{Choices, Evaluator, Out, Side, Value};
+use super::miss::{Closest, Test};
+pub use super::miss::{Failure, Verdict};
 use crate::facts::abs::{self, Abs};
 use crate::rewriter::{Rewriter, Val};
 use crate::ruleset::UseWatch;
@@ -13,7 +16,7 @@ use deburr_ir_core::{AluOp, Def, Denorm, Flags, Instr, InstrView, Rounding, Swiz
 use deburr_rulegen::diagnostics::Span;
 use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::model::{
-    ClassId, Comps, Cond, Literal, NodeId, NodeKind, Profit, Rule, RuleSet, VarId, VarKind,
+    ClassId, Comps, Cond, FactUse, Literal, NodeId, NodeKind, Profit, Rule, RuleSet, VarId, VarKind,
 };
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -29,17 +32,36 @@ pub struct Interpreter<'r> {
 
 /// A value during matching: a def and a component for each that the pattern sees.
 #[derive(Clone, Debug, PartialEq)]
-struct Seen {
-    def: Def,
-    comps: SmallVec<[u8; 4]>,
+pub(super) struct Seen {
+    pub(super) def: Def,
+    pub(super) comps: SmallVec<[u8; 4]>,
 }
 
 /// What a match binds.
 #[derive(Clone, Default)]
-struct Match {
-    nodes: HashMap<NodeId, Seen>,
-    instrs: HashMap<NodeId, Instr>,
-    vars: HashMap<VarId, Seen>,
+pub(super) struct Match {
+    pub(super) nodes: HashMap<NodeId, Seen>,
+    pub(super) instrs: HashMap<NodeId, Instr>,
+    pub(super) vars: HashMap<VarId, Seen>,
+    /// Tests that were passed: how far it came.
+    pub(super) passed: u32,
+}
+
+impl Match {
+    /// Goes on if a test is passed.
+    fn expect(&mut self, passed: bool, test: Test) -> Result<(), Test> {
+        if !passed {
+            return Err(test);
+        }
+        self.passed += 1;
+        Ok(())
+    }
+}
+
+/// The right side that an attempt came to, and the constants computed for it.
+struct Chosen {
+    term: NodeId,
+    constants: HashMap<NodeId, [u64; 16]>,
 }
 
 impl<'r> Interpreter<'r> {
@@ -89,6 +111,37 @@ impl<'r> Interpreter<'r> {
         }
         None
     }
+
+    /// Whether a rule of the group applies to an instruction, and if not, the test that it comes to and fails; `None` if
+    /// the rule is about another operation. Nothing is changed. `number` is that under which the rule can be switched
+    /// off.
+    pub fn explain(
+        &self,
+        cx: &mut Rewriter<'_>,
+        root: Instr,
+        rule: usize,
+        number: usize,
+    ) -> Option<Verdict> {
+        let op = cx.func().alu_op(root)?;
+        self.by_root.get(&op.0)?.contains(&rule).then_some(())?;
+        let rule = &self.set.rules[rule];
+        let orders = commutative_nodes(self.set, rule);
+        let mut closest = Closest::default();
+        for mask in 0..1u32 << orders.len().min(8) {
+            let state = State { set: self.set, rule, orders: &orders, mask };
+            let mut m = Match::default();
+            match state.attempt(cx, root, number, &mut m) {
+                Ok(chosen) => {
+                    let alt = rule.alts.iter().position(|alt| alt.term == chosen.term);
+                    return Some(Verdict::Matched { alternative: alt.unwrap_or(0) });
+                }
+                Err(test) => closest.offer(test, m, mask),
+            }
+        }
+        let (test, m, mask) = closest.found?;
+        let state = State { set: self.set, rule, orders: &orders, mask };
+        Some(Verdict::Failed(state.failure(cx, root, test, &m)))
+    }
 }
 
 /// The construct for which this matcher can't try a rule, and where it stands.
@@ -107,50 +160,87 @@ fn commutative_nodes(set: &RuleSet, rule: &Rule) -> Vec<NodeId> {
 }
 
 /// One attempt: a rule with its operand orders.
-struct State<'a> {
-    set: &'a RuleSet,
-    rule: &'a Rule,
+pub(super) struct State<'a> {
+    pub(super) set: &'a RuleSet,
+    pub(super) rule: &'a Rule,
     orders: &'a [NodeId],
     mask: u32,
 }
 
 impl State<'_> {
     fn fire(&self, cx: &mut Rewriter<'_>, root: Instr, number: usize) -> bool {
-        let comps = cx.comps(root);
         let mut m = Match::default();
-        let whole = Seen { def: root.def(), comps: (0..comps).collect() };
-        if !self.matches(cx, self.rule.pattern, whole, comps, &mut m) {
-            return false;
-        }
-        if !self.sizes_allow(cx, &m) || !self.environment_allows(cx, &m) {
-            return false;
-        }
-        if let Some(when) = &self.rule.when
-            && !self.condition(cx, when, &m, root)
-        {
-            return false;
-        }
-        if !self.facts_hold(cx, comps, &m) {
-            return false;
-        }
-        for alt in &self.rule.alts {
-            if !self.legal(cx, alt.term, &m) {
-                continue;
-            }
-            if alt.profit.as_ref().is_some_and(|p| !self.condition(cx, p, &m, root)) {
-                continue;
-            }
-            let mut constants = HashMap::new();
-            if !self.compute(cx, alt.term, comps, &m, &mut constants) || !cx.begin(number) {
-                continue;
-            }
-            let value = self.build(cx, alt.term, comps, &m, &constants);
-            return cx.replace(number, root, value);
-        }
-        false
+        let Ok(chosen) = self.attempt(cx, root, number, &mut m) else { return false };
+        let value = self.build(cx, chosen.term, cx.comps(root), &m, &chosen.constants);
+        cx.replace(number, root, value)
     }
 
-    fn count(&self, comps: Comps, root: u8) -> u8 {
+    /// Nodes whose operands this attempt exchanges.
+    pub(super) fn swapped(&self) -> impl Iterator<Item = NodeId> {
+        let last = self.orders.len().saturating_sub(1);
+        let on = move |i: &usize| self.mask >> (last - i) & 1 != 0;
+        (0..self.orders.len()).filter(on).map(|i| self.orders[i])
+    }
+
+    /// Finds the right side that applies, or the first test that fails.
+    fn attempt(
+        &self,
+        cx: &mut Rewriter<'_>,
+        root: Instr,
+        number: usize,
+        m: &mut Match,
+    ) -> Result<Chosen, Test> {
+        let comps = cx.comps(root);
+        let whole = Seen { def: root.def(), comps: (0..comps).collect() };
+        self.matches(cx, self.rule.pattern, whole, comps, m)?;
+        m.expect(self.sizes_allow(cx, m), Test::Sizes)?;
+        if let Some(node) = self.outside_environment(cx, m) {
+            return Err(Test::Environment(node));
+        }
+        if let Some(when) = &self.rule.when {
+            m.expect(self.condition(cx, when, m, root), Test::When)?;
+        }
+        self.facts_hold(cx, comps, m)?;
+        // Of several right sides the one that came furthest tells why.
+        let before = m.passed;
+        let mut why = (0, Test::NoAlternative);
+        for (at, alt) in self.rule.alts.iter().enumerate() {
+            m.passed = before;
+            match self.alternative(cx, root, number, at, m) {
+                Ok(constants) => return Ok(Chosen { term: alt.term, constants }),
+                Err(test) if m.passed >= why.0 => why = (m.passed + 1, test),
+                Err(_) => {}
+            }
+        }
+        m.passed = why.0;
+        Err(why.1)
+    }
+
+    /// The constants of a right side that applies.
+    fn alternative(
+        &self,
+        cx: &mut Rewriter<'_>,
+        root: Instr,
+        number: usize,
+        at: usize,
+        m: &mut Match,
+    ) -> Result<HashMap<NodeId, [u64; 16]>, Test> {
+        let alt = &self.rule.alts[at];
+        if let Some(node) = self.illegal(cx, alt.term, m) {
+            return Err(Test::Legal(node));
+        }
+        m.passed += 1;
+        if let Some(profit) = &alt.profit {
+            m.expect(self.condition(cx, profit, m, root), Test::Profit(at))?;
+        }
+        let mut constants = HashMap::new();
+        self.compute(cx, alt.term, cx.comps(root), m, &mut constants).map_err(Test::Compute)?;
+        m.passed += 1;
+        m.expect(cx.begin(number), Test::Disabled)?;
+        Ok(constants)
+    }
+
+    pub(super) fn count(&self, comps: Comps, root: u8) -> u8 {
         match comps {
             Comps::Fixed(n) => n,
             Comps::Generic => root,
@@ -165,67 +255,64 @@ impl State<'_> {
         seen: Seen,
         root_comps: u8,
         m: &mut Match,
-    ) -> bool {
+    ) -> Result<(), Test> {
         let f = cx.func();
         let node = &self.rule.nodes[id];
         m.nodes.insert(id, seen.clone());
-        if let Some(wanted) = &node.swizzle
-            && seen.comps.as_slice() != wanted.as_slice()
-        {
-            return false;
-        }
+        let right = match &node.swizzle {
+            Some(wanted) => seen.comps.as_slice() == wanted.as_slice(),
+            None => true,
+        };
+        m.expect(right, Test::Swizzle(id))?;
         match &node.kind {
             NodeKind::Var(var) => {
                 let v = &self.rule.vars[*var];
-                if v.kind == VarKind::Const && f.constant(seen.def).is_none() {
-                    return false;
-                }
-                match m.vars.get(var) {
+                let constant = v.kind != VarKind::Const || f.constant(seen.def).is_some();
+                m.expect(constant, Test::Constant(id))?;
+                let same = match m.vars.get(var) {
                     None => {
                         m.vars.insert(*var, seen);
                         true
                     }
                     Some(first) if v.whole => first.def == seen.def,
                     Some(first) => *first == seen || same_constants(cx, first, &seen),
-                }
+                };
+                m.expect(same, Test::Same(id))
             }
             NodeKind::Literal(value, base) => {
                 let bits = f.bits(seen.def);
-                let Some(values) = f.constant(seen.def) else { return false };
+                let Some(values) = f.constant(seen.def) else { return Err(Test::Constant(id)) };
+                m.passed += 1;
                 let nan = matches!(value, Literal::Float(v) if f64::from_bits(*v).is_nan());
                 let wanted = value.encode(*base, bits);
-                seen.comps.iter().all(|c| match values.get(usize::from(*c)) {
+                let equal = seen.comps.iter().all(|c| match values.get(usize::from(*c)) {
                     Some(v) if nan => deburr_ir_core::fold::prim::is_nan(bits.into(), *v),
                     Some(v) => wanted.as_ref() == Ok(v),
                     None => false,
-                })
+                });
+                m.expect(equal, Test::Literal(id))
             }
             NodeKind::Op { op, promises, args, bind } => {
                 let sig = self.set.ops.get(*op);
                 let instr = seen.def.instr();
-                if f.alu_op(instr) != Some(AluOp(sig.id)) {
-                    return false;
-                }
+                m.expect(f.alu_op(instr) == Some(AluOp(sig.id)), Test::Opcode(id))?;
                 let licences = if sig.float { self.rule.licences } else { 0 };
-                if !f.flags(instr).contains(Flags::from_bits_truncate(promises | licences)) {
-                    return false;
-                }
+                let carries = |flags| f.flags(instr).contains(Flags::from_bits_truncate(flags));
+                m.expect(carries(*promises), Test::Promises(id))?;
+                m.expect(carries(licences), Test::Licences(id))?;
                 let here = self.count(node.comps, root_comps);
                 let is_root = id == self.rule.pattern;
-                if is_root && sig.output.comps == 0 && here != root_comps {
-                    return false;
-                }
+                let as_many = !is_root || sig.output.comps != 0 || here == root_comps;
+                m.expect(as_many, Test::Components(id))?;
                 // A result of fixed components is taken whole, unless the pattern swizzles it.
                 let all: SmallVec<[u8; 4]> = (0..sig.output.comps).collect();
-                if sig.output.comps != 0 && node.swizzle.is_none() && seen.comps != all {
-                    return false;
-                }
+                let whole = sig.output.comps == 0 || node.swizzle.is_some() || seen.comps == all;
+                m.expect(whole, Test::Components(id))?;
                 m.instrs.insert(id, instr);
                 if let Some(var) = bind {
                     m.vars.insert(*var, seen.clone());
                 }
-                let at = self.orders.iter().position(|n| *n == id);
-                let swap = at.is_some_and(|i| self.mask >> (self.orders.len() - 1 - i) & 1 != 0);
+                let swap = self.swapped().any(|n| n == id);
                 for (i, arg) in args.iter().enumerate() {
                     let slot = match (swap, i) {
                         (true, 0) => 1,
@@ -238,13 +325,11 @@ impl State<'_> {
                         n => swizzle.iter(n).collect(),
                     };
                     let operand = Seen { def: f.src(instr, slot), comps };
-                    if !self.matches(cx, *arg, operand, root_comps, m) {
-                        return false;
-                    }
+                    self.matches(cx, *arg, operand, root_comps, m)?;
                 }
-                true
+                Ok(())
             }
-            NodeKind::Compute { .. } | NodeKind::Ref(_) => false,
+            NodeKind::Compute { .. } | NodeKind::Ref(_) => Err(Test::Opcode(id)),
         }
     }
 
@@ -254,7 +339,8 @@ impl State<'_> {
         test.allowed.contains(&bits)
     }
 
-    fn environment_allows(&self, cx: &Rewriter<'_>, m: &Match) -> bool {
+    /// An operand or result at whose size the float environment isn't one that the rule claims.
+    fn outside_environment(&self, cx: &Rewriter<'_>, m: &Match) -> Option<NodeId> {
         let env = cx.func().float_env;
         let allows = |bits: u32| {
             let d = match env.denorm(bits) {
@@ -270,13 +356,13 @@ impl State<'_> {
             self.rule.env.denorm >> d & 1 != 0 && self.rule.env.rounding >> r & 1 != 0
         };
         let root_class = self.rule.nodes[self.rule.pattern].class;
-        for id in m.instrs.keys() {
-            let NodeKind::Op { op, args, .. } = &self.rule.nodes[*id].kind else { continue };
+        for id in self.rule.pattern_nodes() {
+            let NodeKind::Op { op, args, .. } = &self.rule.nodes[id].kind else { continue };
             let sig = self.set.ops.get(*op);
             if !sig.float {
                 continue;
             }
-            let own = (sig.output.base, *id);
+            let own = (sig.output.base, id);
             for (base, node) in
                 sig.inputs.iter().map(|t| t.base).zip(args.iter().copied()).chain([own])
             {
@@ -292,15 +378,15 @@ impl State<'_> {
                     false => [16, 32, 64].into_iter().all(allows),
                 };
                 if !holds {
-                    return false;
+                    return Some(node);
                 }
             }
         }
-        true
+        None
     }
 
     /// Bits of a class in this match.
-    fn bits(&self, cx: &Rewriter<'_>, class: ClassId, m: &Match) -> u8 {
+    pub(super) fn bits(&self, cx: &Rewriter<'_>, class: ClassId, m: &Match) -> u8 {
         let rule = self.rule;
         if let Some((_, seen)) = m.nodes.iter().find(|(n, _)| rule.nodes[**n].class == class) {
             return cx.func().bits(seen.def);
@@ -311,7 +397,7 @@ impl State<'_> {
         rule.instances.iter().find(fits).map_or(rule.instances[0][class], |bits| bits[class])
     }
 
-    fn condition(&self, cx: &Rewriter<'_>, cond: &Cond, m: &Match, root: Instr) -> bool {
+    pub(super) fn condition(&self, cx: &Rewriter<'_>, cond: &Cond, m: &Match, root: Instr) -> bool {
         match cond {
             Cond::And(list) => list.iter().all(|c| self.condition(cx, c, m, root)),
             Cond::Or(list) => list.iter().any(|c| self.condition(cx, c, m, root)),
@@ -369,15 +455,15 @@ impl State<'_> {
         }
     }
 
-    /// Computes the constants under a term; false where one has no value.
-    fn compute(
+    /// Computes the constants under a term; the one that has no value, if there is one.
+    pub(super) fn compute(
         &self,
         cx: &Rewriter<'_>,
         root: NodeId,
         root_comps: u8,
         m: &Match,
         done: &mut HashMap<NodeId, [u64; 16]>,
-    ) -> bool {
+    ) -> Result<(), NodeId> {
         let mut order = self.rule.reachable(root);
         order.reverse();
         for id in order {
@@ -395,7 +481,7 @@ impl State<'_> {
                         Some(Some(SmallVec::from_slice(&[Out::Bits(v)])))
                     })
                     .collect();
-                let Some(vars) = values else { return false };
+                let Some(vars) = values else { return Err(id) };
                 let mut choices = Choices::default();
                 let env = cx.func().float_env;
                 let value = Evaluator {
@@ -413,63 +499,80 @@ impl State<'_> {
                         let bits = self.bits(cx, self.rule.nodes[id].class, m);
                         deburr_ir_core::fold::prim::nan(bits.into())
                     }
-                    _ => return false,
+                    _ => return Err(id),
                 };
             }
             done.insert(id, out);
         }
-        true
+        Ok(())
     }
 
-    fn facts_hold(&self, cx: &mut Rewriter<'_>, root_comps: u8, m: &Match) -> bool {
-        for fact in &self.rule.facts {
+    fn facts_hold(&self, cx: &mut Rewriter<'_>, root_comps: u8, m: &mut Match) -> Result<(), Test> {
+        for (at, fact) in self.rule.facts.iter().enumerate() {
             let mut done = HashMap::new();
-            if !fact.args.iter().all(|a| self.compute(cx, *a, root_comps, m, &mut done)) {
-                return false;
+            for arg in &fact.args {
+                self.compute(cx, *arg, root_comps, m, &mut done).map_err(Test::Compute)?;
             }
             let var =
                 fact.args.iter().find(|a| matches!(self.rule.nodes[**a].kind, NodeKind::Var(_)));
             let comps = var.map_or(1, |a| self.count(self.rule.nodes[*a].comps, root_comps));
-            let width = u32::from(self.bits(cx, fact.bits, m));
-            for i in 0..usize::from(comps) {
-                let mut args: Vec<Abs> = Vec::new();
-                for a in &fact.args {
-                    let node = &self.rule.nodes[*a];
-                    let bits = u32::from(self.bits(cx, node.class, m));
-                    let known = match self.constant_at(cx, *a, i, m, &done) {
-                        Some(v) => abs::int(bits, v),
-                        None => match &node.kind {
-                            NodeKind::Var(v) => match m.vars.get(v) {
-                                Some(seen) => cx.known(Val::from(seen.def), 0),
-                                None => return false,
-                            },
-                            _ => return false,
-                        },
-                    };
-                    args.push(known);
-                }
-                let body = &self.set.facts[fact.fact].body;
-                let holds = abstractly::eval(&cx.fact_env(), width, body, &args);
-                if holds.and_then(abs::truth) != Some(true) {
-                    return false;
-                }
+            for i in 0..comps {
+                let holds = self.fact_holds(cx, fact, i.into(), m, &done);
+                m.expect(holds == Some(true), Test::Fact { at, comp: i, holds })?;
             }
         }
-        true
+        Ok(())
+    }
+
+    /// Whether a fact holds of component `i`; `None` where that isn't known.
+    fn fact_holds(
+        &self,
+        cx: &mut Rewriter<'_>,
+        fact: &FactUse,
+        i: usize,
+        m: &Match,
+        done: &HashMap<NodeId, [u64; 16]>,
+    ) -> Option<bool> {
+        let args: Option<Vec<Abs>> =
+            fact.args.iter().map(|a| self.known(cx, *a, i, m, done)).collect();
+        let body = &self.set.facts[fact.fact].body;
+        let width = u32::from(self.bits(cx, fact.bits, m));
+        abstractly::eval(&cx.fact_env(), width, body, &args?).and_then(abs::truth)
+    }
+
+    /// What is known of component `i` of a fact's argument.
+    pub(super) fn known(
+        &self,
+        cx: &mut Rewriter<'_>,
+        id: NodeId,
+        i: usize,
+        m: &Match,
+        done: &HashMap<NodeId, [u64; 16]>,
+    ) -> Option<Abs> {
+        let node = &self.rule.nodes[id];
+        if let Some(v) = self.constant_at(cx, id, i, m, done) {
+            return Some(abs::int(self.bits(cx, node.class, m).into(), v));
+        }
+        let NodeKind::Var(var) = &node.kind else { return None };
+        let seen = m.vars.get(var)?;
+        Some(cx.known(Val::from(seen.def), 0))
     }
 
     // ---- replacements
 
-    fn legal(&self, cx: &Rewriter<'_>, root: NodeId, m: &Match) -> bool {
+    /// An operation of a replacement that the target lacks.
+    fn illegal(&self, cx: &Rewriter<'_>, root: NodeId, m: &Match) -> Option<NodeId> {
         let key = |id: NodeId| -> Option<(usize, ClassId)> {
             let NodeKind::Op { op, args, .. } = &self.rule.nodes[id].kind else { return None };
             let open = self.set.ops.get(*op).inputs.iter().position(|t| t.bits == 0);
             Some((*op, self.rule.nodes[open.map_or(id, |i| args[i])].class))
         };
         let have: Vec<_> = self.rule.pattern_nodes().into_iter().filter_map(key).collect();
-        self.rule.reachable(root).into_iter().filter_map(key).all(|(op, class)| {
-            have.contains(&(op, class))
-                || cx.legal(AluOp(self.set.ops.get(op).id), self.bits(cx, class, m))
+        self.rule.reachable(root).into_iter().find(|id| {
+            key(*id).is_some_and(|(op, class)| {
+                !have.contains(&(op, class))
+                    && !cx.legal(AluOp(self.set.ops.get(op).id), self.bits(cx, class, m))
+            })
         })
     }
 

@@ -10,5 +10,6 @@ pub mod abstractly;
 pub mod direct;
 pub mod expr;
 pub mod matcher;
+mod miss;
 mod results;
 pub mod term;

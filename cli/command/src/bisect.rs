@@ -135,7 +135,8 @@ impl<'a> Search<'a> {
     fn rewrites(&self, mut options: Options) -> Result<Vec<TraceEntry>, Trouble> {
         options.rules.trace = true;
         let mut module = self.module.clone();
-        let report = self.optimiser.run(&self.name, &mut module, options, &mut |_, _, _| {})?;
+        let report =
+            self.optimiser.run(&self.name, &mut module, options, &mut |_, _, _| {}, None)?;
         Ok(report.rules.trace)
     }
 
@@ -145,7 +146,7 @@ impl<'a> Search<'a> {
         options.rules.limit = Some(limit);
         options.rules.disabled.extend(without.map(str::to_owned));
         let mut module = self.module.clone();
-        self.optimiser.run(&self.name, &mut module, options, &mut |_, _, _| {})?;
+        self.optimiser.run(&self.name, &mut module, options, &mut |_, _, _| {}, None)?;
         let words = deburr_spirv::write(&module, &WriteOptions::default())
             .map_err(|e| spirv_diagnostic(&self.name, &e))?;
         let path = self.folder.path().join("module.spv");

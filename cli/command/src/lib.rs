@@ -11,6 +11,7 @@ mod check;
 mod codes;
 mod eval;
 mod expand;
+mod explain;
 mod explain_error;
 mod input;
 mod json;
@@ -108,6 +109,8 @@ enum Command {
     Check(check::Args),
     /// Find the rewrite that makes a check fail
     Bisect(bisect::Args),
+    /// Say why a rule fires or doesn't
+    Explain(explain::Args),
     /// Rewrite a term by the rules
     Simplify(simplify::Args),
     /// Check the rewrite rules
@@ -183,6 +186,7 @@ fn dispatch(command: Command, tree: &Tree, reporter: &mut Reporter) -> Exit {
         Command::Eval(args) => eval::run(&args, reporter),
         Command::Check(args) => check::run(&args, reporter),
         Command::Bisect(args) => bisect::run(&args, tree, reporter),
+        Command::Explain(args) => explain::run(&args, tree, reporter),
         Command::Simplify(args) => simplify::run(&args, tree, reporter),
         Command::Verify(args) => verify::run(&args, tree, reporter),
         Command::Rules(args) => tables::rules(&args, tree, reporter),

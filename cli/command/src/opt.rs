@@ -57,6 +57,9 @@ pub struct Args {
     /// Print the module after each run of this pass that changed it
     #[arg(long, value_name = "PASS")]
     print_after: Option<String>,
+    /// Print behind an instruction the rules that made it
+    #[arg(long)]
+    origins: bool,
     /// Don't validate between passes
     #[arg(long)]
     no_validate: bool,
@@ -333,13 +336,14 @@ impl Job<'_> {
         options.validate &= !self.args.no_validate;
         options.rules.trace = self.args.trace;
         options.rules.counts = self.args.rule_stats;
+        options.rules.origins = self.args.origins;
         let mut prints = Vec::new();
         let mut observer = |pass: &'static str, m: &Module, changed: bool| {
             if changed && self.args.print_after.as_deref() == Some(pass) {
                 prints.push(format!("// after {pass}\n{m}"));
             }
         };
-        let report = self.optimiser.run(path, module, options, &mut observer)?;
+        let report = self.optimiser.run(path, module, options, &mut observer, None)?;
         Ok((report, prints))
     }
 

@@ -4,9 +4,10 @@ use crate::Tree;
 use crate::codes;
 use crate::own_rules::OwnRules;
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
-use deburr_algebraic::{RuleSet, Target, TraceEntry};
+use deburr_algebraic::{Guest, RuleSet, Target, TraceEntry};
 use deburr_ir_core::Module;
 use deburr_passes::{DEFAULT, Observer, Options, Pipeline, Report};
+use deburr_rulegen::rules;
 use std::path::PathBuf;
 
 /// What is done to a module.
@@ -35,9 +36,6 @@ pub enum TargetName {
     Generic,
 }
 
-/// Rounds of a file's rules and the pipeline after which no more is tried.
-const MAX_ROUNDS: usize = 16;
-
 /// A pipeline, its target and its rules.
 pub struct Optimiser<'a> {
     pipeline: Pipeline,
@@ -53,7 +51,9 @@ impl<'a> Optimiser<'a> {
     pub fn of(args: &'a Optimising, tree: &'a Tree, reporter: &mut Reporter) -> Result<Self, Exit> {
         let pipeline = Pipeline::parse(&args.passes).map_err(|e| reporter.usage(&e.to_string()))?;
         let disabled = &*args.disabled;
-        let own = args.rules.as_deref().map(|path| OwnRules::of(path, tree, disabled)).transpose();
+        let groups = pipeline.groups();
+        let own = args.rules.as_deref().map(|path| OwnRules::of(path, tree, disabled, &groups));
+        let own = own.transpose();
         let own = own.map_err(|trouble| reporter.diagnose_all(&trouble))?;
         reporter.warn(own.as_ref().map_or(&Trouble::new(), |own| &own.warnings));
         let optimiser = Optimiser { pipeline, target: args.target, disabled, tree, own };
@@ -67,76 +67,41 @@ impl<'a> Optimiser<'a> {
     }
 
     /// The rules that are counted and can be disabled.
-    fn rules(&self) -> &RuleSet {
+    pub fn rules(&self) -> &RuleSet {
         self.own.as_ref().map_or(self.tree.rules, |own| &own.all)
     }
 
-    /// Runs the pipeline and the user's own rules in turn, until those find nothing.
+    /// The user's own rules.
+    pub fn own(&self) -> Option<&rules::RuleSet> {
+        self.own.as_ref().map(|own| &own.set)
+    }
+
+    /// Runs the pipeline, in which the user's own rules are tried before the others; a guest may look on.
     pub fn run(
         &self,
         path: &str,
         module: &mut Module,
         mut options: Options,
         observer: &mut Observer<'_>,
+        guest: Option<&mut dyn Guest>,
     ) -> Result<Report, Trouble> {
         options.rules.disabled.extend_from_slice(self.disabled);
         let target = match self.target {
             TargetName::Spirv => Target::spirv_of(module),
             TargetName::Generic => Target::generic("generic"),
         };
-        let bug = |message: String| Diagnostic::new(path, Kind::Bug, codes::PASS_BUG, message);
-        let limit = options.rules.limit;
-        let mut run = |module: &mut Module, options: &Options| {
-            let report =
-                self.pipeline.run_observed(module, self.rules(), &target, options, observer);
-            report.map_err(|e| bug(e.to_string()))
+        let mut run = |guest: Option<&mut dyn Guest>| {
+            self.pipeline.run_with(module, self.rules(), &target, &options, observer, guest)
         };
-        let mut report = run(module, &options)?;
-        let Some(own) = &self.own else { return Ok(report) };
-        for round in 0.. {
-            options.rules.limit = limit.map(|limit| limit.saturating_sub(report.rules.fired));
-            let fired = own
-                .rewrite(module, &target, &options.rules, &mut report)
-                .map_err(|e| bug(e.to_string()))?;
-            if fired == 0 {
-                break;
-            }
-            if round == MAX_ROUNDS {
-                report.budget_stop = true;
-                break;
-            }
-            options.rules.limit = limit.map(|limit| limit.saturating_sub(report.rules.fired));
-            add(&mut report, run(module, &options)?);
-        }
-        Ok(report)
+        let report = match &self.own {
+            Some(own) => run(Some(&mut own.turns(guest))),
+            None => run(guest),
+        };
+        report.map_err(|e| Diagnostic::new(path, Kind::Bug, codes::PASS_BUG, e.to_string()).into())
     }
 }
 
 /// A rewrite as a line.
 pub fn rewrite(t: &TraceEntry) -> String {
     format!("{}: {} => {} by {} at {}:{}", t.function, t.before, t.after, t.rule, t.file, t.line)
-}
-
-/// Adds what another run of the pipeline did.
-fn add(total: &mut Report, again: Report) {
-    for pass in again.passes {
-        match total.passes.iter_mut().find(|p| p.name == pass.name) {
-            Some(entry) => {
-                entry.runs += pass.runs;
-                entry.changed += pass.changed;
-                entry.time += pass.time;
-                entry.delta += pass.delta;
-            }
-            None => total.passes.push(pass),
-        }
-    }
-    total.rules.fired += again.rules.fired;
-    total.rules.folded += again.rules.folded;
-    total.rules.trace.extend(again.rules.trace);
-    total.rules.cycles.extend(again.rules.cycles);
-    for (rule, n) in again.rules.counts {
-        *total.rules.counts.entry(rule).or_default() += n;
-    }
-    total.rounds = total.rounds.max(again.rounds);
-    total.budget_stop |= again.budget_stop;
 }

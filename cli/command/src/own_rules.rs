@@ -5,18 +5,15 @@ use crate::codes;
 use crate::report::{Diagnostic, Trouble};
 use crate::rulebook::Rulebook;
 use deburr_algebraic::interp::matcher::Interpreter;
-use deburr_algebraic::{Options, Rewriter, RuleInfo, RuleSet, Target, run_with};
-use deburr_ir_core::{Flags, Module};
-use deburr_passes::Report;
+use deburr_algebraic::{Guest, Rewriter, RuleInfo, RuleSet};
+use deburr_ir_core::{Flags, Function, Instr};
 use deburr_rulegen::rules::{self, model::Rule};
 use std::path::Path;
 
-/// The group that is run.
-const GROUP: &str = "opt";
-
 /// Rules of a file.
 pub struct OwnRules {
-    set: rules::RuleSet,
+    /// To be interpreted.
+    pub set: rules::RuleSet,
     /// What is compiled in, with the file's rules behind it: counted, traced and disabled like the others.
     pub all: RuleSet,
     /// Rules that the command never runs.
@@ -24,8 +21,14 @@ pub struct OwnRules {
 }
 
 impl OwnRules {
-    /// Reads a file. Its rules must come to an end together with those of the tree that aren't disabled.
-    pub fn of(path: &Path, tree: &Tree, disabled: &[String]) -> Result<Self, Trouble> {
+    /// Reads a file whose rules are to run in some groups. They must come to an end together with those of the tree that
+    /// aren't disabled.
+    pub fn of(
+        path: &Path,
+        tree: &Tree,
+        disabled: &[String],
+        groups: &[&str],
+    ) -> Result<Self, Trouble> {
         let set = Rulebook::of(tree)?.of_file_beside(path, disabled)?;
         let built_in = tree.rules;
         let own = |rule: &Rule| RuleInfo {
@@ -50,7 +53,7 @@ impl OwnRules {
                 .map_or(built_in.uses, |own| built_in.uses.union(own.uses())),
         };
         let group = |rule: &Rule| set.groups.get(rule.group).map_or("", |(name, _)| &**name);
-        let idle = set.rules.iter().filter(|rule| group(rule) != GROUP).map(|rule| {
+        let idle = set.rules.iter().filter(|rule| !groups.contains(&group(rule))).map(|rule| {
             let message =
                 format!("`{}` is of the group `{}`, which is not run", rule.name, group(rule));
             Diagnostic::warning(&path.to_string_lossy(), codes::READING, message)
@@ -59,32 +62,47 @@ impl OwnRules {
         Ok(OwnRules { set, all, warnings })
     }
 
-    /// Rewrites by the file's rules and those built in, the former first; gives the number of rewrites.
-    pub fn rewrite(
-        &self,
-        module: &mut Module,
-        target: &Target,
-        options: &Options,
-        total: &mut Report,
-    ) -> Result<u64, deburr_algebraic::Error> {
-        let Some(interpreter) = Interpreter::new(&self.set, GROUP) else { return Ok(0) };
+    /// The file's rules as a guest of a pipeline that runs [`OwnRules::all`], and who looks on.
+    pub fn turns<'a, 'g>(&'a self, looker: Option<&'a mut (dyn Guest + 'g)>) -> Turns<'a, 'g> {
+        let names = self.set.groups.iter().map(|(name, _)| &**name);
+        let groups = names.filter_map(|name| Some((name, Interpreter::new(&self.set, name)?)));
         let first = self.all.rules.len() - self.set.rules.len();
-        let mut fired = 0;
-        for f in module.functions.iter_mut().filter(|f| f.has_body()) {
-            let mut extra = |cx: &mut Rewriter<'_>, instr| {
-                interpreter.apply(cx, instr, |rule| first + rule).is_some()
-            };
-            let report = run_with(f, &self.all, GROUP, target, options, Some(&mut extra))?;
-            fired += report.fired;
-            total.rules.fired += report.fired;
-            total.rules.folded += report.folded;
-            total.rules.trace.extend(report.trace);
-            for (rule, n) in report.counts {
-                *total.rules.counts.entry(rule).or_default() += n;
-            }
-            total.rules.cycles.extend(report.cycle);
+        Turns { groups: groups.collect(), group: None, first, looker }
+    }
+}
+
+/// The file's rules in a run.
+pub struct Turns<'a, 'g> {
+    groups: Vec<(&'a str, Interpreter<'a>)>,
+    /// The group that is being run.
+    group: Option<usize>,
+    /// The number of the file's first rule.
+    first: usize,
+    looker: Option<&'a mut (dyn Guest + 'g)>,
+}
+
+impl Guest for Turns<'_, '_> {
+    fn begin(&mut self, f: &Function, group: &str) {
+        self.group = self.groups.iter().position(|(name, _)| *name == group);
+        if let Some(looker) = &mut self.looker {
+            looker.begin(f, group);
         }
-        Ok(fired)
+    }
+
+    fn turn(&mut self, cx: &mut Rewriter<'_>, instr: Instr) -> bool {
+        if self.looker.as_mut().is_some_and(|looker| looker.turn(cx, instr)) {
+            return true;
+        }
+        let Some((_, interpreter)) = self.group.and_then(|at| self.groups.get(at)) else {
+            return false;
+        };
+        interpreter.apply(cx, instr, |rule| self.first + rule).is_some()
+    }
+
+    fn fired(&mut self, rule: usize) {
+        if let Some(looker) = &mut self.looker {
+            looker.fired(rule);
+        }
     }
 }
 

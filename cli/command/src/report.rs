@@ -285,6 +285,14 @@ impl Reporter {
         }
     }
 
+    /// A place of a text with what is to be seen there.
+    pub fn pointing(file: &str, place: &Place, label: &str) -> String {
+        let mut out = String::new();
+        snippet(&mut out, file, place, '^', label);
+        out.truncate(out.trim_end().len());
+        out
+    }
+
     /// A remark for a person: not with `--json`, not with `-q`.
     pub fn remark(&mut self, text: &str) {
         if !self.quiet && !self.json {

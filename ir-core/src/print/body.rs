@@ -174,6 +174,7 @@ impl Printer<'_> {
         for instr in function.instrs(block) {
             write!(f, "{:1$}", "", indent + 2)?;
             self.instr(f, function, numbers, instr)?;
+            origin(f, function, instr)?;
             writeln!(f)?;
         }
         Ok(())
@@ -270,6 +271,14 @@ fn is_default_continue(f: &Function, body: CfList, continue_list: CfList) -> boo
     f.last_block(continue_list) == block
         && f.first_instr(block).is_none()
         && f.phis(f.first_block(body)).next().is_none()
+}
+
+/// The rules that made an instruction, as a comment, where that is kept.
+fn origin(f: &mut Formatter<'_>, function: &Function, instr: Instr) -> Result {
+    match function.origins.as_ref().map(|origins| origins.of(instr.def())) {
+        None | Some([]) => Ok(()),
+        Some(chain) => write!(f, "  // by {}", chain.join(", ")),
+    }
 }
 
 /// Hints on a node.

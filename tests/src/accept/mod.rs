@@ -20,7 +20,10 @@ pub mod a_9;
 pub mod b_2;
 pub mod b_4;
 pub mod b_5;
+pub mod b_6_bisect;
+pub mod b_6_explain;
 pub mod b_6_order;
+pub mod b_6_seeing;
 mod clone;
 pub mod corpus;
 pub mod seeded;
@@ -121,6 +124,7 @@ pub const LINES: &[Line] = &[
     },
     Line { name: "accept_b_5", run: b_5::run, open: None },
     Line { name: "accept_b_6_order", run: b_6_order::run, open: None },
+    Line { name: "accept_b_6_seeing", run: b_6_seeing::run, open: None },
     Line { name: "accept_seeded", run: seeded::run, open: None },
 ];
 
