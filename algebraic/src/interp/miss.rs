@@ -353,7 +353,7 @@ impl State<'_> {
                 Cond::And(list) | Cond::Or(list) => {
                     list.iter().find(|c| self.condition(cx, c, m, root) != wanted)
                 }
-                Cond::Option(_) | Cond::Profit(..) => None,
+                Cond::Option(_) | Cond::Profit(..) | Cond::Uses(..) | Cond::OnlyUsedAs(..) => None,
             };
             match part {
                 Some(part) => cond = part,
@@ -377,6 +377,32 @@ impl State<'_> {
                     Profit::IsConst => Values::new(cx, root).of(def, BaseType::Int),
                 };
                 (format!("`{not}{named}({var_name})`"), format!("`{var_name}` is {saw}"))
+            }
+            Cond::Uses(var, compare, bound) => {
+                let name = &self.rule.vars[*var].name;
+                let saw = self.use_words(cx, m.vars[var].def, root);
+                let test = format!("uses({name}) {} {bound}", compare.text());
+                let wanted = if wanted { format!("`{test}`") } else { format!("`!({test})`") };
+                (wanted, format!("`{name}` is {saw}"))
+            }
+            Cond::OnlyUsedAs(var, ops) => {
+                let name = &self.rule.vars[*var].name;
+                let list: Vec<&str> = ops.iter().map(|o| &*self.set.ops.get(*o).name).collect();
+                let f = cx.func();
+                let mut users: Vec<&str> = Vec::new();
+                for user in f.uses(m.vars[var].def) {
+                    let user = match user.user() {
+                        User::Instr(i) => f.alu_info(i).map_or("no operation", |info| info.name),
+                        User::If(_) => "if",
+                    };
+                    if !users.contains(&user) {
+                        users.push(user);
+                    }
+                }
+                // The order of uses is no property of the code.
+                users.sort_unstable();
+                let wanted = format!("`{not}only_used_as({name}, {})`", list.join(", "));
+                (wanted, format!("`{name}` is used by {}", users.join(", ")))
             }
             Cond::And(_) | Cond::Or(_) | Cond::Not(_) => Default::default(),
         }

@@ -5,7 +5,7 @@ use crate::codes;
 use crate::report::{Diagnostic, Trouble};
 use crate::rulebook::Rulebook;
 use deburr_algebraic::interp::matcher::Interpreter;
-use deburr_algebraic::{Guest, Rewriter, RuleInfo, RuleSet};
+use deburr_algebraic::{Guest, Rewriter, RuleInfo, RuleSet, UseWatch};
 use deburr_ir_core::{Flags, Function, Instr};
 use deburr_rulegen::rules::{self, model::Rule};
 use std::path::Path;
@@ -41,6 +41,8 @@ impl OwnRules {
             licences: Flags::from_bits_truncate(rule.licences),
             doc: keep(&rule.doc),
         };
+        let own_watch = set.use_watch();
+        let watch = UseWatch { few: own_watch.few, more: own_watch.more };
         let first = built_in.rules.iter().map(|rule| RuleInfo { ..*rule });
         let infos: Vec<RuleInfo> = first.chain(set.rules.iter().map(own)).collect();
         let all = RuleSet {
@@ -49,8 +51,7 @@ impl OwnRules {
             options: built_in.options,
             transfers: built_in.transfers,
             chains: built_in.chains,
-            uses: Interpreter::new(&set, GROUP)
-                .map_or(built_in.uses, |own| built_in.uses.union(own.uses())),
+            uses: built_in.uses.union(watch),
         };
         let group = |rule: &Rule| set.groups.get(rule.group).map_or("", |(name, _)| &**name);
         let idle = set.rules.iter().filter(|rule| !groups.contains(&group(rule))).map(|rule| {

@@ -270,6 +270,26 @@ pub const CASES: &[Case] = &[
         says: &["failed: profit", "`!is_const(a)` is wanted", "`a` is the constant `12`"],
     },
     Case {
+        name: "profit: a number of uses",
+        rules: "rule t: isub(m@iand(a, b), c) => a if uses(m) <= 2;",
+        rule: "t",
+        code: "32 %m = iand %x, %y\n32 %s = isub %m, %z\n32 %k = imul %m, %m\n32 %r = ixor %s, %k",
+        args: &[],
+        says: &["failed: profit", "`uses(m) <= 2` is wanted", "`m` is used 3 times"],
+    },
+    Case {
+        name: "profit: kinds of users",
+        rules: "rule t: isub(m@iand(a, b), c) => a if only_used_as(m, isub, umin);",
+        rule: "t",
+        code: "32 %m = iand %x, %y\n32 %s = isub %m, %z\n32 %k = imul %m, %q\n32 %r = ixor %s, %k",
+        args: &[],
+        says: &[
+            "failed: profit",
+            "`only_used_as(m, isub, umin)` is wanted",
+            "`m` is used by imul, isub",
+        ],
+    },
+    Case {
         name: "legality",
         rules: "rule t: fadd(fmul(a, b), c) => ffma(a, b, c) with contract;",
         rule: "t",
