@@ -1,6 +1,8 @@
 //! The reference matcher: rewrites by rules that are interpreted, one node at a time.
 //!
-//! It is slow and plain: for each rule in order and for each assignment of operand orders it walks the pattern. It shares
+//! It is slow and plain: for each rule in order it walks the pattern once for each script of choices: the order of two
+//! operands, the operand of a chain that an operand of an `ac` stands for. Scripts come in the order of the choices in the
+//! pattern, parents first, so that the first which matches is the first in source order. It shares
 //! nothing with the compiled matchers but the rules themselves and the driver's building blocks, and chooses the same
 //! rewrites: the first rule, the first operand orders in source order. An attempt ends with the test that failed, so that
 //! it can be told why a rule doesn't apply (see `miss.rs`).
@@ -11,12 +13,11 @@ use super::miss::{Closest, Test};
 pub use super::miss::{Failure, Verdict};
 use crate::facts::abs::{self, Abs};
 use crate::rewriter::{Rewriter, Val};
-use crate::ruleset::UseWatch;
 use deburr_ir_core::{AluOp, Def, Denorm, Flags, Instr, InstrView, Rounding, Swizzle, User};
-use deburr_rulegen::diagnostics::Span;
 use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::model::{
-    ClassId, Comps, Cond, FactUse, Literal, NodeId, NodeKind, Profit, Rule, RuleSet, VarId, VarKind,
+    Chain, ClassId, Comps, Cond, FactUse, LONGEST_CHAIN, Literal, NodeId, NodeKind, Profit, Rule,
+    RuleSet, VarId, VarKind,
 };
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -43,6 +44,12 @@ pub(super) struct Match {
     pub(super) nodes: HashMap<NodeId, Seen>,
     pub(super) instrs: HashMap<NodeId, Instr>,
     pub(super) vars: HashMap<VarId, Seen>,
+    /// Operations whose operands were taken in the other order.
+    pub(super) exchanged: Vec<NodeId>,
+    /// Operations of chains below the outermost.
+    parts: Vec<Instr>,
+    /// Operands of the pattern's chain that nothing of the `ac` stands for.
+    rest: Vec<Seen>,
     /// Tests that were passed: how far it came.
     pub(super) passed: u32,
 }
@@ -65,24 +72,16 @@ struct Chosen {
 }
 
 impl<'r> Interpreter<'r> {
-    /// An interpreter for one group of a rule set; `None` if there is no such group. Rules that [`not_interpreted`]
-    /// names are not among those that it tries.
+    /// An interpreter for one group of a rule set; `None` if there is no such group.
     pub fn new(set: &'r RuleSet, group: &str) -> Option<Interpreter<'r>> {
         let group = set.groups.iter().position(|g| g.0 == group)?;
         let mut by_root: HashMap<u16, Vec<usize>> = HashMap::new();
-        let own = |rule: &Rule| rule.group == group && not_interpreted(rule).is_none();
-        for (i, rule) in set.rules.iter().enumerate().filter(|(_, r)| own(r)) {
+        for (i, rule) in set.rules.iter().enumerate().filter(|(_, r)| r.group == group) {
             if let NodeKind::Op { op, .. } = &rule.nodes[rule.pattern].kind {
                 by_root.entry(set.ops.get(*op).id).or_default().push(i);
             }
         }
         Some(Interpreter { set, group, by_root })
-    }
-
-    /// Which changes in who uses a value may let a rule fire.
-    pub fn uses(&self) -> UseWatch {
-        let watch = self.set.use_watch();
-        UseWatch { few: watch.few, more: watch.more }
     }
 
     /// The number of the group.
@@ -100,12 +99,14 @@ impl<'r> Interpreter<'r> {
     ) -> Option<usize> {
         let op = cx.func().alu_op(root)?;
         for &index in self.by_root.get(&op.0)? {
-            let rule = &self.set.rules[index];
-            let orders = commutative_nodes(self.set, rule);
-            for mask in 0..1u32 << orders.len().min(8) {
-                let state = State { set: self.set, rule, orders: &orders, mask };
-                if state.fire(cx, root, number(index)) {
+            let state = State { set: self.set, rule: &self.set.rules[index] };
+            let mut choices = Choices::default();
+            loop {
+                if state.fire(cx, root, number(index), &mut choices) {
                     return Some(index);
+                }
+                if !choices.turn() {
+                    break;
                 }
             }
         }
@@ -125,61 +126,45 @@ impl<'r> Interpreter<'r> {
         let op = cx.func().alu_op(root)?;
         self.by_root.get(&op.0)?.contains(&rule).then_some(())?;
         let rule = &self.set.rules[rule];
-        let orders = commutative_nodes(self.set, rule);
+        let state = State { set: self.set, rule };
         let mut closest = Closest::default();
-        for mask in 0..1u32 << orders.len().min(8) {
-            let state = State { set: self.set, rule, orders: &orders, mask };
+        let mut choices = Choices::default();
+        loop {
             let mut m = Match::default();
-            match state.attempt(cx, root, number, &mut m) {
+            match state.attempt(cx, root, number, &mut choices, &mut m) {
                 Ok(chosen) => {
                     let alt = rule.alts.iter().position(|alt| alt.term == chosen.term);
                     return Some(Verdict::Matched { alternative: alt.unwrap_or(0) });
                 }
-                Err(test) => closest.offer(test, m, mask),
+                Err(test) => closest.offer(test, m),
+            }
+            if !choices.turn() {
+                break;
             }
         }
-        let (test, m, mask) = closest.found?;
-        let state = State { set: self.set, rule, orders: &orders, mask };
+        let (test, m) = closest.found?;
         Some(Verdict::Failed(state.failure(cx, root, test, &m)))
     }
 }
 
-/// The construct for which this matcher can't try a rule, and where it stands.
-pub fn not_interpreted(rule: &Rule) -> Option<(&'static str, Span)> {
-    let chain = rule.chains.first()?;
-    Some(("`ac(…)`", rule.nodes[chain.nodes[0]].span))
-}
-
-/// Nodes whose operands may be exchanged, parents first: the order in which their orders vary, the last fastest.
-fn commutative_nodes(set: &RuleSet, rule: &Rule) -> Vec<NodeId> {
-    let commutes = |id: &NodeId| match &rule.nodes[*id].kind {
-        NodeKind::Op { op, args, .. } => set.ops.get(*op).commutative && args.len() >= 2,
-        _ => false,
-    };
-    rule.pattern_nodes().into_iter().filter(commutes).collect()
-}
-
-/// One attempt: a rule with its operand orders.
+/// A rule that is tried.
 pub(super) struct State<'a> {
     pub(super) set: &'a RuleSet,
     pub(super) rule: &'a Rule,
-    orders: &'a [NodeId],
-    mask: u32,
 }
 
 impl State<'_> {
-    fn fire(&self, cx: &mut Rewriter<'_>, root: Instr, number: usize) -> bool {
+    fn fire(
+        &self,
+        cx: &mut Rewriter<'_>,
+        root: Instr,
+        number: usize,
+        choices: &mut Choices,
+    ) -> bool {
         let mut m = Match::default();
-        let Ok(chosen) = self.attempt(cx, root, number, &mut m) else { return false };
+        let Ok(chosen) = self.attempt(cx, root, number, choices, &mut m) else { return false };
         let value = self.build(cx, chosen.term, cx.comps(root), &m, &chosen.constants);
         cx.replace(number, root, value)
-    }
-
-    /// Nodes whose operands this attempt exchanges.
-    pub(super) fn swapped(&self) -> impl Iterator<Item = NodeId> {
-        let last = self.orders.len().saturating_sub(1);
-        let on = move |i: &usize| self.mask >> (last - i) & 1 != 0;
-        (0..self.orders.len()).filter(on).map(|i| self.orders[i])
     }
 
     /// Finds the right side that applies, or the first test that fails.
@@ -188,11 +173,12 @@ impl State<'_> {
         cx: &mut Rewriter<'_>,
         root: Instr,
         number: usize,
+        choices: &mut Choices,
         m: &mut Match,
     ) -> Result<Chosen, Test> {
         let comps = cx.comps(root);
         let whole = Seen { def: root.def(), comps: (0..comps).collect() };
-        self.matches(cx, self.rule.pattern, whole, comps, m)?;
+        self.matches(cx, self.rule.pattern, whole, comps, choices, m)?;
         m.expect(self.sizes_allow(cx, m), Test::Sizes)?;
         if let Some(node) = self.outside_environment(cx, m) {
             return Err(Test::Environment(node));
@@ -254,6 +240,7 @@ impl State<'_> {
         id: NodeId,
         seen: Seen,
         root_comps: u8,
+        choices: &mut Choices,
         m: &mut Match,
     ) -> Result<(), Test> {
         let f = cx.func();
@@ -312,7 +299,13 @@ impl State<'_> {
                 if let Some(var) = bind {
                     m.vars.insert(*var, seen.clone());
                 }
-                let swap = self.swapped().any(|n| n == id);
+                if let Some(chain) = self.rule.chain_at(id) {
+                    return self.matches_chain(cx, chain, instr, &seen, root_comps, choices, m);
+                }
+                let swap = sig.commutative && args.len() >= 2 && choices.pick(2) == 1;
+                if swap {
+                    m.exchanged.push(id);
+                }
                 for (i, arg) in args.iter().enumerate() {
                     let slot = match (swap, i) {
                         (true, 0) => 1,
@@ -325,12 +318,82 @@ impl State<'_> {
                         n => swizzle.iter(n).collect(),
                     };
                     let operand = Seen { def: f.src(instr, slot), comps };
-                    self.matches(cx, *arg, operand, root_comps, m)?;
+                    self.matches(cx, *arg, operand, root_comps, choices, m)?;
                 }
                 Ok(())
             }
             NodeKind::Compute { .. } | NodeKind::Ref(_) => Err(Test::Opcode(id)),
         }
+    }
+
+    /// Matches the operands of an `ac` with those of a chain: each in turn with one of those that are left. What is left in
+    /// the end stays where the chain is the whole pattern.
+    #[allow(clippy::too_many_arguments, reason = "the state of one attempt")]
+    fn matches_chain(
+        &self,
+        cx: &Rewriter<'_>,
+        chain: &Chain,
+        top: Instr,
+        seen: &Seen,
+        root_comps: u8,
+        choices: &mut Choices,
+        m: &mut Match,
+    ) -> Result<(), Test> {
+        let outermost = chain.nodes[0];
+        for inner in &chain.nodes[1..] {
+            // It stands for no operation of its own, but for one of the same size.
+            m.nodes.insert(*inner, seen.clone());
+        }
+        let mut left = self.chain_operands(cx, top, seen, m);
+        let enough = match outermost == self.rule.pattern {
+            true => left.len() >= chain.operands.len(),
+            false => left.len() == chain.operands.len(),
+        };
+        m.expect(enough, Test::Chain(outermost, left.len()))?;
+        for node in &chain.operands {
+            let operand = left.remove(choices.pick(left.len()));
+            self.matches(cx, *node, operand, root_comps, choices, m)?;
+        }
+        if outermost == self.rule.pattern {
+            m.rest = left;
+        }
+        Ok(())
+    }
+
+    /// The operands of the chain under an operation, from left to right: an operand that is the same operation, used by
+    /// the chain alone and with the rule's licences, gives way to its own two, until there are enough.
+    fn chain_operands(
+        &self,
+        cx: &Rewriter<'_>,
+        top: Instr,
+        seen: &Seen,
+        m: &mut Match,
+    ) -> Vec<Seen> {
+        let f = cx.func();
+        let op = f.alu_op(top);
+        let licences = Flags::from_bits_truncate(self.rule.licences);
+        let both = |instr: Instr, comps: &[u8]| {
+            [0, 1].map(|slot| {
+                let swizzle = f.swizzle(instr, slot);
+                let comps = comps.iter().map(|c| swizzle.get(usize::from(*c))).collect();
+                Seen { def: f.src(instr, slot), comps }
+            })
+        };
+        let mut list = Vec::from(both(top, &seen.comps));
+        while list.len() < LONGEST_CHAIN {
+            let is_part = |s: &Seen| {
+                let instr = s.def.instr();
+                f.alu_op(instr) == op
+                    && f.uses(s.def).count() == 1
+                    && f.flags(instr).contains(licences)
+            };
+            let Some(at) = list.iter().position(is_part) else { break };
+            let part = list.remove(at);
+            m.parts.push(part.def.instr());
+            let operands = both(part.def.instr(), &part.comps);
+            list.splice(at..at, operands);
+        }
+        list
     }
 
     fn sizes_allow(&self, cx: &Rewriter<'_>, m: &Match) -> bool {
@@ -594,9 +657,22 @@ impl State<'_> {
                 float = true;
             }
         }
+        for part in m.parts.iter().filter(|_| float) {
+            keep &= cx.flags(*part);
+        }
         let keep = if float { keep } else { Flags::empty() };
         let mut done: HashMap<NodeId, Val> = HashMap::new();
-        self.build_node(cx, root, root, root_comps, m, constants, keep, &mut done)
+        let value = self.build_node(cx, root, root, root_comps, m, constants, keep, &mut done);
+        // What was left of the chain.
+        let NodeKind::Op { op, .. } = &self.rule.nodes[self.rule.pattern].kind else {
+            return value;
+        };
+        let sig = self.set.ops.get(*op);
+        let licences = if sig.float { keep } else { Flags::empty() };
+        m.rest.iter().fold(value, |value, left| {
+            let left = Val { def: left.def, swizzle: Swizzle::new(&left.comps) };
+            cx.build(AluOp(sig.id), root_comps, licences, &[value, left])
+        })
     }
 
     #[allow(clippy::too_many_arguments, reason = "the state of one replacement")]

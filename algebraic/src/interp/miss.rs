@@ -58,6 +58,8 @@ pub(super) enum Test {
     Opcode(NodeId),
     Promises(NodeId),
     Licences(NodeId),
+    /// How many operands a chain has.
+    Chain(NodeId, usize),
     /// The number of components.
     Components(NodeId),
     Sizes,
@@ -85,14 +87,14 @@ pub(super) enum Test {
 /// The attempt that came furthest; of those that came equally far, the first.
 #[derive(Default)]
 pub(super) struct Closest {
-    /// Its test, what was bound, and its operand orders.
-    pub(super) found: Option<(Test, Match, u32)>,
+    /// Its test, and what was bound.
+    pub(super) found: Option<(Test, Match)>,
 }
 
 impl Closest {
-    pub(super) fn offer(&mut self, test: Test, m: Match, mask: u32) {
-        if self.found.as_ref().is_none_or(|(_, best, _)| m.passed > best.passed) {
-            self.found = Some((test, m, mask));
+    pub(super) fn offer(&mut self, test: Test, m: Match) {
+        if self.found.as_ref().is_none_or(|(_, best)| m.passed > best.passed) {
+            self.found = Some((test, m));
         }
     }
 }
@@ -155,6 +157,7 @@ impl State<'_> {
         | Test::Opcode(id)
         | Test::Promises(id)
         | Test::Licences(id)
+        | Test::Chain(id, _)
         | Test::Components(id)) = test
         else {
             return ("pattern", self.rule.span, String::new(), String::new(), None);
@@ -230,6 +233,12 @@ impl State<'_> {
                     format!("the licence `{missing}` on `{name}`"),
                     format!("{has} on {}", values.of(seen.def, base)),
                 )
+            }
+            Test::Chain(_, found) => {
+                let operands = self.rule.chain_at(id).map_or(0, |chain| chain.operands.len());
+                let least = if id == self.rule.pattern { " or more" } else { "" };
+                let wanted = format!("a chain of {operands}{least} operands of `{name}`");
+                ("chain", wanted, format!("{found} in {}", values.of(seen.def, base)))
             }
             Test::Components(_) => {
                 let wanted = match &node.kind {
@@ -425,8 +434,7 @@ impl State<'_> {
 
     /// Operations at which this attempt exchanged the operands.
     fn exchanged(&self, m: &Match) -> Vec<String> {
-        let reached = self.swapped().filter(|id| m.instrs.contains_key(id));
-        reached.map(|id| self.name_of(id)).collect()
+        m.exchanged.iter().map(|id| self.name_of(*id)).collect()
     }
 
     /// What a node is called: an operation by its opcode, a variable by its name, the rest as it is written.

@@ -6,7 +6,7 @@ use crate::report::{Diagnostic, Trouble};
 use crate::rulebook::Rulebook;
 use deburr_algebraic::interp::matcher::Interpreter;
 use deburr_algebraic::{Guest, Rewriter, RuleInfo, RuleSet, UseWatch};
-use deburr_ir_core::{Flags, Function, Instr};
+use deburr_ir_core::{AluOp, Flags, Function, Instr};
 use deburr_rulegen::rules::{self, model::Rule};
 use std::path::Path;
 
@@ -43,6 +43,8 @@ impl OwnRules {
         };
         let own_watch = set.use_watch();
         let watch = UseWatch { few: own_watch.few, more: own_watch.more };
+        let own_chains = set.chain_ops().into_iter().map(|op| AluOp(set.ops.get(op).id));
+        let chains: Vec<AluOp> = built_in.chains.iter().copied().chain(own_chains).collect();
         let first = built_in.rules.iter().map(|rule| RuleInfo { ..*rule });
         let infos: Vec<RuleInfo> = first.chain(set.rules.iter().map(own)).collect();
         let all = RuleSet {
@@ -50,7 +52,7 @@ impl OwnRules {
             rules: infos.leak(),
             options: built_in.options,
             transfers: built_in.transfers,
-            chains: built_in.chains,
+            chains: chains.leak(),
             uses: built_in.uses.union(watch),
         };
         let group = |rule: &Rule| set.groups.get(rule.group).map_or("", |(name, _)| &**name);

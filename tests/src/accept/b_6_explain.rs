@@ -339,6 +339,26 @@ pub const CASES: &[Case] = &[
         ],
     },
     Case {
+        name: "operands of a chain",
+        rules: "rule t: ineg(ac(ixor: a, b, #c)) => c;",
+        rule: "t",
+        code: "32 %c = load_const (5)\n32 %m = ixor %x, %c\n32 %r = ineg %m",
+        args: &[],
+        says: &[
+            "failed: chain",
+            "a chain of 3 operands of `ixor` is wanted",
+            "there is: 2 in `ixor(a, 5)`",
+        ],
+    },
+    Case {
+        name: "an operand of a chain",
+        rules: "rule t: ac(ixor: a:32, ishl(b, 9)) => a;",
+        rule: "t",
+        code: "32 %c = load_const (5)\n32 %m = ishl %x, %c\n32 %s = ixor %y, %m\n32 %r = ixor %s, %z",
+        args: &[],
+        says: &["failed: literal", "the constant `9` is wanted", "there is: the constant `5`"],
+    },
+    Case {
         name: "an instance of a template",
         rules: "for (op) in [(umin), (umax)] { rule ${op}_t: op(a:32, iand(a, 3)) => a; }",
         rule: "umax_t",
