@@ -45,7 +45,25 @@ impl Origins {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::builder::Builder;
     use crate::entity::Instr;
+    use crate::func::Function;
+    use crate::instr::JumpKind;
+
+    #[test]
+    fn copies_keep_them() {
+        let mut f = Function::new("main");
+        let one = Builder::at_end(&mut f).imm_u32(1);
+        let block = f.start_block();
+        f.add_jump(block, JumpKind::Return, Some(one));
+        f.origins.get_or_insert_default().note(one, "rule", [one].into_iter());
+        let copy = f.compacted();
+        let first = copy.all_instrs().next().expect("the constant is copied");
+        assert_eq!(copy.origins.as_ref().map(|o| o.of(first.def())), Some(&["rule"][..]));
+        assert!(f.to_string().contains("  // by rule\n"), "{f}");
+        f.origins = None;
+        assert!(f == copy, "equality doesn't look at them");
+    }
 
     #[test]
     fn a_chain_grows_and_is_cut() {
