@@ -3,7 +3,8 @@
 //! Instructions are visited in reverse post-order, which is program order. Each visit brings the instruction into
 //! normal form (see `moves.rs`) and tries the rules of its opcode until one fires. What a rewrite may have enabled goes
 //! back on the list: users as deep as patterns reach, users of values that lost a use or became better known, and new
-//! instructions. Fuel bounds the number of rewrites; when it runs out, the last rules that fired are the cycle.
+//! instructions. Where such a user is on the list already, its own users follow when it is visited. Fuel bounds the number
+//! of rewrites; when it runs out, the last rules that fired are the cycle.
 
 use crate::rewriter::Rewriter;
 use crate::ruleset::RuleSet;
@@ -94,7 +95,8 @@ impl std::error::Error for Error {}
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     list: VecDeque<Instr>,
-    waiting: Vec<bool>,
+    /// By instruction: 0 if it isn't on the list, else one more than the levels of users that are to follow its visit.
+    waiting: Vec<u8>,
 }
 
 impl Queue {
@@ -102,10 +104,10 @@ impl Queue {
     pub(crate) fn of(f: &Function) -> Queue {
         let capacity = f.instr_capacity();
         let mut queue =
-            Queue { list: VecDeque::with_capacity(capacity), waiting: vec![false; capacity] };
+            Queue { list: VecDeque::with_capacity(capacity), waiting: vec![0; capacity] };
         for block in f.blocks() {
             for instr in f.instrs(block).filter(|i| f.kind(*i) == InstrKind::Alu) {
-                queue.waiting[instr.index()] = true;
+                queue.waiting[instr.index()] = 1;
                 queue.list.push_back(instr);
             }
         }
@@ -116,19 +118,27 @@ impl Queue {
     pub(crate) fn push(&mut self, instr: Instr) -> bool {
         let at = instr.index();
         if at >= self.waiting.len() {
-            self.waiting.resize((at + 1).max(2 * self.waiting.len()), false);
+            self.waiting.resize((at + 1).max(2 * self.waiting.len()), 0);
         }
-        if std::mem::replace(&mut self.waiting[at], true) {
+        if self.waiting[at] > 0 {
             return false;
         }
+        self.waiting[at] = 1;
         self.list.push_back(instr);
         true
     }
 
-    fn pop(&mut self) -> Option<Instr> {
+    /// Has the visit of an instruction that is waiting followed by visits of its users, and theirs, so many levels up.
+    pub(crate) fn follow(&mut self, instr: Instr, levels: u8) {
+        let slot = &mut self.waiting[instr.index()];
+        *slot = (*slot).max(levels + 1);
+    }
+
+    /// The next instruction, and how many levels of users are to follow.
+    pub(crate) fn pop(&mut self) -> Option<(Instr, u8)> {
         let instr = self.list.pop_front()?;
-        self.waiting[instr.index()] = false;
-        Some(instr)
+        let levels = std::mem::take(&mut self.waiting[instr.index()]) - 1;
+        Some((instr, levels))
     }
 }
 
@@ -148,7 +158,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    fn new(rules: &RuleSet, options: &Options) -> Log {
+    pub(crate) fn new(rules: &RuleSet, options: &Options) -> Log {
         Log {
             rules: rules.rules,
             fired: 0,
@@ -233,6 +243,54 @@ pub fn run_with(
     mut guest: Option<&mut dyn Guest>,
 ) -> Result<Report, Error> {
     let found = rules.group(group).ok_or_else(|| Error::UnknownGroup(group.to_string()))?;
+    let off = disabled(rules, options)?;
+    if !f.has_body() {
+        return Ok(Report::default());
+    }
+    if options.origins {
+        f.origins.get_or_insert_default();
+    }
+    if let Some(guest) = &mut guest {
+        guest.begin(f, group);
+    }
+    let instrs = f.instr_capacity() as u64;
+    let fuel = options.fuel.unwrap_or(64 * instrs + 4096);
+    let mut cx = Rewriter::new(f, rules, target, off, Log::new(rules, options));
+    let mut spent = false;
+    while let Some((instr, levels)) = cx.queue.pop() {
+        if cx.f.block_of(instr).is_none() || !cx.f.is_used(instr.def()) {
+            // Removed, or dead: whoever put it on the list no longer needs it.
+            continue;
+        }
+        let Some(op) = cx.f.alu_op(instr) else { continue };
+        cx.at = instr;
+        if cx.normalise(instr, op) {
+            continue;
+        }
+        if levels > 0 {
+            cx.enqueue_levels(instr.def(), levels);
+        }
+        if options.limit.is_some_and(|limit| cx.log.fired >= limit) {
+            continue;
+        }
+        let fired = guest.as_mut().is_some_and(|guest| guest.turn(&mut cx, instr))
+            || found.matcher(op).is_some_and(|matcher| matcher(&mut cx, instr));
+        if !fired {
+            continue;
+        }
+        if let Some(guest) = &mut guest {
+            guest.fired(cx.log.last());
+        }
+        if cx.log.fired >= fuel {
+            spent = true;
+            break;
+        }
+    }
+    Ok(cx.report(spent))
+}
+
+/// Which of the rules the options switch off.
+pub(crate) fn disabled(rules: &RuleSet, options: &Options) -> Result<Vec<bool>, Error> {
     let mut disabled = Vec::new();
     for name in &options.disabled {
         let mut any = false;
@@ -252,55 +310,22 @@ pub fn run_with(
             *off |= rule.licences.intersects(options.withheld);
         }
     }
-    if !f.has_body() {
-        return Ok(Report::default());
-    }
-    if options.origins {
-        f.origins.get_or_insert_default();
-    }
-    if let Some(guest) = &mut guest {
-        guest.begin(f, group);
-    }
-    let instrs = f.instr_capacity() as u64;
-    let fuel = options.fuel.unwrap_or(64 * instrs + 4096);
-    let log = Log::new(rules, options);
-    let mut cx = Rewriter::new(f, rules, target, disabled, log);
-    let mut cycle = None;
-    while let Some(instr) = cx.queue.pop() {
-        if cx.f.block_of(instr).is_none() || !cx.f.is_used(instr.def()) {
-            // Removed, or dead: whoever put it on the list no longer needs it.
-            continue;
-        }
-        let Some(op) = cx.f.alu_op(instr) else { continue };
-        cx.at = instr;
-        if cx.normalise(instr, op) {
-            continue;
-        }
-        if options.limit.is_some_and(|limit| cx.log.fired >= limit) {
-            continue;
-        }
-        let fired = guest.as_mut().is_some_and(|guest| guest.turn(&mut cx, instr))
-            || found.matcher(op).is_some_and(|matcher| matcher(&mut cx, instr));
-        if !fired {
-            continue;
-        }
-        if let Some(guest) = &mut guest {
-            guest.fired(cx.log.last());
-        }
-        if cx.log.fired >= fuel {
-            cycle = Some(cx.log.cycle());
-            break;
+    Ok(disabled)
+}
+
+impl Rewriter<'_> {
+    /// What was done; `spent` if fuel ran out.
+    pub(crate) fn report(self, spent: bool) -> Report {
+        let cycle = spent.then(|| self.log.cycle());
+        let log = self.log;
+        let counts = log.counts.iter().flatten().zip(log.rules).filter(|(n, _)| **n > 0);
+        Report {
+            fired: log.fired,
+            folded: log.folded,
+            changed: log.fired > 0 || log.folded > 0 || log.moved,
+            counts: counts.map(|(n, r)| (r.name, *n)).collect(),
+            trace: log.trace.unwrap_or_default(),
+            cycle,
         }
     }
-    let changed = cx.log.fired > 0 || cx.log.folded > 0 || cx.log.moved;
-    let log = cx.log;
-    let counts = log.counts.iter().flatten().zip(log.rules).filter(|(n, _)| **n > 0);
-    Ok(Report {
-        fired: log.fired,
-        folded: log.folded,
-        changed,
-        counts: counts.map(|(n, r)| (r.name, *n)).collect(),
-        trace: log.trace.unwrap_or_default(),
-        cycle,
-    })
 }

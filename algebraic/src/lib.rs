@@ -5,7 +5,7 @@
 //! - [`Rewriter`] is what the compiled matchers work with.
 //! - [`facts`] knows ranges, bits and float classes of values.
 //! - [`Target`] says which operations are legal and which options hold.
-//! - `interp` (feature) interprets rules at run time.
+//! - `interp` (feature) interprets rules at run time; with it comes `run_naive`, which tests hold the driver to.
 
 #![forbid(unsafe_code)]
 
@@ -15,6 +15,8 @@ pub mod facts;
 #[cfg(feature = "interp")]
 pub mod interp;
 mod moves;
+#[cfg(feature = "interp")]
+mod naive;
 mod rewriter;
 mod ruleset;
 mod target;
@@ -22,6 +24,8 @@ mod trace;
 
 pub use chain::Chain;
 pub use driver::{Counts, Error, Guest, Options, Report, TraceEntry, run, run_with};
+#[cfg(feature = "interp")]
+pub use naive::{Order, run_naive};
 pub use rewriter::{Rewriter, Val};
 pub use ruleset::{Group, MatchFn, RuleInfo, RuleSet, TransferFn, UseWatch};
 pub use target::Target;

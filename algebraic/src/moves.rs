@@ -72,6 +72,9 @@ impl Rewriter<'_> {
         }
         if self.f.src(instr, n) != old {
             self.log.moved = true;
+            // Of the parts of a vector more is known by themselves, and patterns that reach this operand see another.
+            self.sharpen(SmallVec::from_slice(&[instr.def()]));
+            self.enqueue_levels(instr.def(), self.depth - 1);
             match self.f.is_used(old) {
                 false => self.remove_dead(old.instr()),
                 true => self.lost_use(old),

@@ -53,7 +53,7 @@ pub struct Rewriter<'f> {
     options: u64,
     /// Rules that are switched off, by number; empty if none is.
     pub(crate) disabled: Vec<bool>,
-    facts: Memo,
+    pub(crate) facts: Memo,
     pub(crate) queue: Queue,
     /// The root that is being matched.
     pub(crate) at: Instr,
@@ -402,7 +402,7 @@ impl<'f> Rewriter<'f> {
     }
 
     /// Computes facts again where operands became better known, and puts on the list whom that may help.
-    fn sharpen(&mut self, mut todo: SmallVec<[Def; 8]>) {
+    pub(crate) fn sharpen(&mut self, mut todo: SmallVec<[Def; 8]>) {
         let mut budget = 256;
         while let Some(def) = todo.pop() {
             let Some(old) = self.facts.cached(def) else { continue };
@@ -420,8 +420,14 @@ impl<'f> Rewriter<'f> {
 
     /// Puts the users of a value on the list, and theirs, as deep as patterns reach.
     pub(crate) fn enqueue_users(&mut self, def: Def) {
+        self.enqueue_levels(def, self.depth);
+    }
+
+    /// Puts so many levels of users of a value on the list. The users of those that are on it already follow when these are
+    /// visited.
+    pub(crate) fn enqueue_levels(&mut self, def: Def, levels: u8) {
         let mut level: SmallVec<[Def; 8]> = SmallVec::from_slice(&[def]);
-        for _ in 0..self.depth {
+        for left in (0..levels).rev() {
             let mut next: SmallVec<[Def; 8]> = SmallVec::new();
             for def in level {
                 if !self.rules.chains.is_empty() {
@@ -429,8 +435,12 @@ impl<'f> Rewriter<'f> {
                 }
                 for user in self.f.uses(def) {
                     let User::Instr(i) = user.user() else { continue };
-                    if self.f.kind(i) == InstrKind::Alu && self.queue.push(i) {
-                        next.push(i.def());
+                    if self.f.kind(i) != InstrKind::Alu {
+                        continue;
+                    }
+                    match self.queue.push(i) {
+                        true => next.push(i.def()),
+                        false => self.queue.follow(i, left),
                     }
                 }
             }

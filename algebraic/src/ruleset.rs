@@ -25,6 +25,8 @@ pub struct RuleSet {
     pub uses: UseWatch,
     /// Opcodes whose chains some rule matches.
     pub chains: &'static [AluOp],
+    /// The facts that the value analysis answers, by name, as functions of what is known of their arguments.
+    pub facts: &'static [(&'static str, TransferFn)],
 }
 
 /// Which changes in who uses a value may let a rule fire.
@@ -87,6 +89,7 @@ impl RuleSet {
         transfers: &[],
         uses: UseWatch { few: 1, more: false },
         chains: &[],
+        facts: &[],
     };
 
     /// The group of that name.

@@ -7,6 +7,7 @@
 pub mod accept;
 pub mod edits;
 pub mod faults;
+pub mod matchers;
 pub mod matching;
 pub mod mutate;
 pub mod oracle;

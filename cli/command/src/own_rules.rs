@@ -54,6 +54,7 @@ impl OwnRules {
             transfers: built_in.transfers,
             chains: chains.leak(),
             uses: built_in.uses.union(watch),
+            facts: built_in.facts,
         };
         let group = |rule: &Rule| set.groups.get(rule.group).map_or("", |(name, _)| &**name);
         let idle = set.rules.iter().filter(|rule| !groups.contains(&group(rule))).map(|rule| {

@@ -216,7 +216,11 @@ fn mutate(text: &str, token: usize, how: usize) -> String {
 
 /// A module without the functions that an earlier one has word by word, which it takes from there: nearly all that is
 /// generated is the same for all. What a function may call are the functions of facts, and these must look alike.
-fn shared(number: usize, module: &str, seen: &mut HashMap<(String, String), usize>) -> String {
+pub(crate) fn shared(
+    number: usize,
+    module: &str,
+    seen: &mut HashMap<(String, String), usize>,
+) -> String {
     let facts: Vec<&str> = module.lines().filter(|l| l.starts_with("fn fact_")).collect();
     let facts = facts.join("\n");
     let (mut out, mut lines) = (String::new(), module.split_inclusive('\n'));

@@ -18,6 +18,7 @@ pub mod a_7;
 pub mod a_8;
 pub mod a_9;
 pub mod b_2;
+pub mod b_3;
 pub mod b_4;
 pub mod b_5;
 pub mod b_6_bisect;
@@ -117,6 +118,7 @@ pub const LINES: &[Line] = &[
     Line { name: "accept_a_9", run: a_9::run, open: None },
     Line { name: "accept_a_10", run: a_10::run, open: None },
     Line { name: "accept_b_2", run: b_2::run, open: None },
+    Line { name: "accept_b_3", run: b_3::run, open: None },
     Line {
         name: "accept_b_4",
         run: b_4::run,

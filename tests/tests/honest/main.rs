@@ -21,7 +21,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("deburr-algebraic", &["deburr-ir-core", "deburr-rulegen"]),
     (
         "deburr-ruleset",
-        // Its tests hold the compiled matchers to the reference matcher.
+        // Its tests look for circles among rules that no order proves.
         &[
             "deburr-algebraic",
             "deburr-ir-core",

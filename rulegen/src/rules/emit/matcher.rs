@@ -171,6 +171,7 @@ impl Emitter<'_> {
         self.instruction(root);
         self.environment();
         self.operands(root);
+        self.first_places();
         self.sizes();
         if let Some(when) = &rule.when {
             let text = self.cond(when);
@@ -446,13 +447,32 @@ impl Emitter<'_> {
                 if v.kind == VarKind::Const {
                     self.test(format!("cx.is_const(v{id})"));
                 }
-                let value = match v.whole {
-                    true => format!("Val::from(v{id}.def)"),
-                    false => format!("v{id}"),
-                };
+                let value = self.value_at(*var, id);
                 self.bound.insert(*var, value);
             }
             NodeKind::Compute { .. } | NodeKind::Ref(_) => {}
+        }
+    }
+
+    /// From here on a variable is what stands at its first place in source order. Equal constants may be different
+    /// instructions, and tests bind a variable at the place that they come to first.
+    fn first_places(&mut self) {
+        let mut seen = Vec::new();
+        for id in self.rule.pattern_nodes() {
+            let NodeKind::Var(var) = self.rule.nodes[id].kind else { continue };
+            if !seen.contains(&var) {
+                seen.push(var);
+                let value = self.value_at(var, id);
+                self.bound.insert(var, value);
+            }
+        }
+    }
+
+    /// What a variable stands for, seen at one of its places.
+    fn value_at(&self, var: VarId, id: NodeId) -> String {
+        match self.rule.vars[var].whole {
+            true => format!("Val::from(v{id}.def)"),
+            false => format!("v{id}"),
         }
     }
 

@@ -46,7 +46,9 @@ pub fn sources(files: &[(std::sync::Arc<str>, std::sync::Arc<str>)]) -> String {
 /// One function a fact, over abstract values.
 fn facts(set: &RuleSet, out: &mut String) -> Vec<String> {
     let used: Vec<bool> = (0..set.facts.len())
-        .map(|i| set.rules.iter().any(|r| r.facts.iter().any(|f| f.fact == i)))
+        .map(|i| {
+            set.facts[i].on_values || set.rules.iter().any(|r| r.facts.iter().any(|f| f.fact == i))
+        })
         .collect();
     let mut names = Vec::new();
     for (fact, used) in set.facts.iter().zip(used) {
@@ -207,10 +209,16 @@ fn tables(
     let options: Vec<String> = set.options.iter().map(|o| format!("{:?}", o.0)).collect();
     let _ = writeln!(
         out,
-        "    ],\n    options: &[{}],\n    transfers: &TRANSFERS,\n    uses: UseWatch {{ few: {}, more: {} }},\n    chains: &[{}],\n}};",
+        "    ],\n    options: &[{}],\n    transfers: &TRANSFERS,\n    uses: UseWatch {{ few: {}, more: {} }},\n    chains: &[{}],\n    facts: &[",
         options.join(", "),
         watch.few,
         watch.more,
         chains.join(", ")
     );
+    for fact in set.facts.iter().filter(|f| f.on_values) {
+        let args: Vec<String> = (0..fact.params.len()).map(|i| format!("v[{i}]")).collect();
+        let (name, args) = (&fact.name, args.join(", "));
+        let _ = writeln!(out, "        ({name:?}, |e, w, v| fact_{name}(e, w, {args})),");
+    }
+    out.push_str("    ],\n};\n");
 }

@@ -1,0 +1,595 @@
+//! Generators with a bug each: the emission of matchers is copied, one place of its text is changed, and what it then
+//! emits for a few rules is compiled and held to the reference matcher. Each must be found out.
+//!
+//! Nothing of this is in the generator. The changed copies are one crate, which writes a module of matchers for each; these
+//! are another, linked with the survey. Both are compiled by `rustc` against the libraries that this test is built with.
+
+use super::both::Matchers;
+use super::survey::{Size, survey};
+use deburr_algebraic::RuleSet;
+use deburr_rulegen::rules::{Texts, model};
+use deburr_ruleset::{INTRINSICS, OPCODES, SOURCES};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The rules that faults are looked for on.
+const RULES: &str = include_str!("faults.rules");
+
+/// Functions until a fault is given up.
+const FUNCTIONS: u64 = 12_000;
+
+/// A change to the text of the generator.
+struct Fault {
+    /// What is wrong.
+    name: &'static str,
+    /// File of `rulegen/src/rules/emit`.
+    file: &'static str,
+    /// Text that stands there once.
+    from: &'static str,
+    /// What stands there instead.
+    to: &'static str,
+}
+
+const fn fault(
+    name: &'static str,
+    file: &'static str,
+    from: &'static str,
+    to: &'static str,
+) -> Fault {
+    Fault { name, file, from, to }
+}
+
+const M: &str = "matcher.rs";
+const E: &str = "expr.rs";
+
+/// Every fault. The first is none.
+const FAULTS: &[Fault] = &[
+    fault("no fault", M, "", ""),
+    fault("no operand orders", M, "let orders = sig.commutative &&", "let orders = false &&"),
+    fault(
+        "operand orders of the root only",
+        M,
+        "let orders = sig.commutative &&",
+        "let orders = self.loops == 0 && sig.commutative &&",
+    ),
+    fault("the other operand order first", M, "{node} in 0..2 {{", "{node} in [1, 0] {{"),
+    fault(
+        "one variable under two swizzles is taken for one value",
+        M,
+        "a == b && self.rule.nodes[args[0]].swizzle == self.rule.nodes[args[1]].swizzle",
+        "a == b",
+    ),
+    fault("variables that stand elsewhere are taken for free", M, "occurrences == 1 && ", ""),
+    fault("variables of facts are taken for free", M, "&& !in_facts ", ""),
+    fault(
+        "swizzles are not composed",
+        M,
+        "format!(\".through(v{node}.swizzle)\")",
+        "String::new()",
+    ),
+    fault(
+        "swizzle of a variable is not tested",
+        M,
+        "self.test(format!(\"cx.takes(v{id}, &{s:?})\"));",
+        "let _ = s;",
+    ),
+    fault(
+        "a result of several components may be taken in any order",
+        M,
+        "self.test(format!(\"cx.takes(v{id}, &{all:?})\"));",
+        "let _ = all;",
+    ),
+    fault(
+        "a repeated variable may be two values",
+        M,
+        "                    self.test(text);\n                    return;",
+        "                    let _ = text;\n                    return;",
+    ),
+    fault(
+        "a repeated variable is compared without its swizzle",
+        M,
+        "false => format!(\"cx.same({first}, v{id}, {comps})\"),",
+        "false => format!(\"{first}.def == v{id}.def\"),",
+    ),
+    fault(
+        "a repeated variable is compared in one component",
+        M,
+        "false => format!(\"cx.same({first}, v{id}, {comps})\"),",
+        "false => format!(\"cx.same({first}, v{id}, 1)\"),",
+    ),
+    fault(
+        "a constant may be any value",
+        M,
+        "self.test(format!(\"cx.is_const(v{id})\"));",
+        "let _ = id;",
+    ),
+    fault(
+        "a literal is compared in one component",
+        M,
+        "cx.is_bits(v{id}, {comps}, {})",
+        "cx.is_bits(v{id}, 1, {})",
+    ),
+    fault(
+        "a literal is one more",
+        M,
+        "format!(\"{:#x}\", value.encode(base, n).unwrap_or(0))",
+        "format!(\"{:#x}\", value.encode(base, n).unwrap_or(0) ^ 1)",
+    ),
+    fault(
+        "a literal of an open size has 32 bits",
+        M,
+        "{:#x})\", *v as u64)",
+        "{:#x})\", *v as u32)",
+    ),
+    fault("float literals of two sizes are exchanged", M, "at(16), at(32)", "at(32), at(16)"),
+    fault(
+        "a NaN literal is one pattern",
+        M,
+        "true => format!(\"cx.is_nan(v{id}, {comps})\"),",
+        "true => format!(\"cx.is_bits(v{id}, {comps}, 0)\"),",
+    ),
+    fault("promises are not tested", M, "let wanted = promises | if", "let wanted = 0 | if"),
+    fault(
+        "licences are not tested",
+        M,
+        "let wanted = promises | if float",
+        "let wanted = promises | if false",
+    ),
+    fault(
+        "licences are tested at the root only",
+        M,
+        "let wanted = promises | if float",
+        "let wanted = promises | if float && node == self.rule.pattern",
+    ),
+    fault("licences of the root are kept", M, "flags.join(\" & \")", "flags[0]"),
+    fault("licences of any operation are kept", M, "flags.join(\" & \")", "flags.join(\" | \")"),
+    fault("promises are kept", M, "{} & Flags::LICENCES", "{}"),
+    fault(
+        "licences are not kept",
+        M,
+        "(true, 0) => \"keep\".to_string(),",
+        "(true, 0) => \"Flags::empty()\".to_string(),",
+    ),
+    fault(
+        "promises are not given",
+        M,
+        "(false, p) => flag_names(p),",
+        "(false, _) => \"Flags::empty()\".to_string(),",
+    ),
+    fault("the environment is not tested", M, "if env == EnvClause::ALL {", "if true {"),
+    fault(
+        "denormals and rounding are exchanged",
+        M,
+        "env.denorm, env.rounding));",
+        "env.rounding, env.denorm));",
+    ),
+    fault(
+        "the environment is tested at one size",
+        M,
+        "for class in self.float_classes() {",
+        "for class in self.float_classes().into_iter().take(1) {",
+    ),
+    fault(
+        "sizes are not tested",
+        M,
+        "let Some(test) = &self.rule.size_test else { return };",
+        "let Some(test) = self.rule.size_test.as_ref().filter(|_| false) else { return };",
+    ),
+    fault(
+        "the first size only",
+        M,
+        ".allowed\n            .iter()",
+        ".allowed\n            .iter()\n            .take(1)",
+    ),
+    fault(
+        "the number of components is not tested",
+        M,
+        "self.test(format!(\"comps == {n}\"));",
+        "let _ = n;",
+    ),
+    fault("a fact is negated", M, "\"cx.holds({comps}, |cx, i|", "\"!cx.holds({comps}, |cx, i|"),
+    fault(
+        "a fact holds of one component",
+        M,
+        "\"cx.holds({comps}, |cx, i|",
+        "\"cx.holds({comps}.min(1), |cx, i|",
+    ),
+    fault(
+        "a fact's arguments are reversed",
+        M,
+        "let _ = write!(names, \", a{i}\");",
+        "names.insert_str(0, &format!(\", a{i}\"));",
+    ),
+    fault("facts are not tested", M, "        self.facts();\n", ""),
+    fault(
+        "a constant's first component is taken",
+        M,
+        "format!(\"cx.component({value}, i)\")",
+        "format!(\"cx.component({value}, 0)\")",
+    ),
+    fault(
+        "constants are computed with 32 bits",
+        M,
+        "let width = self.wide_bits(*bits);",
+        "let width = String::from(\"32\");\n            let _ = bits;",
+    ),
+    fault(
+        "the target's options are not tested",
+        M,
+        "if let Some(when) = &self.rule.when {",
+        "if let Some(when) = self.rule.when.as_ref().filter(|_| false) {",
+    ),
+    fault(
+        "options are not negated",
+        M,
+        "Cond::Not(c) => format!(\"!{}\", self.cond(c)),",
+        "Cond::Not(c) => self.cond(c),",
+    ),
+    fault(
+        "profit is not tested",
+        M,
+        "if let Some(profit) = &alt.profit {",
+        "if let Some(profit) = alt.profit.as_ref().filter(|_| false) {",
+    ),
+    fault(
+        "one profit is enough",
+        M,
+        "Cond::And(list) => join(list, \" && \"),",
+        "Cond::And(list) => join(list, \" || \"),",
+    ),
+    fault(
+        "uses of the root are counted",
+        M,
+        "format!(\"cx.once({value})\")",
+        "format!(\"cx.once(Val::from(n0.def()))\")",
+    ),
+    fault("legality is not tested", M, "if have.contains(&(op, class)) {", "if true {"),
+    fault(
+        "what the pattern has is legal at every size",
+        M,
+        "if have.contains(&(op, class)) {",
+        "if have.iter().any(|h| h.0 == op) {",
+    ),
+    fault(
+        "legality is tested at 32 bits",
+        M,
+        "op_path(self.set.ops.get(op)), self.bits(class));",
+        "op_path(self.set.ops.get(op)), 32);",
+    ),
+    fault(
+        "the guard looks at the first operand only",
+        M,
+        "tests.push(format!(\"k0 == {a} || k1 == {a}\"))",
+        "tests.push(format!(\"k0 == {a}\"))",
+    ),
+    fault("the guard knows one order", M, "|| (k0 == {b} && k1 == {a})", ""),
+    fault(
+        "rules that are switched off fire",
+        M,
+        "self.test(format!(\"cx.begin({})\", self.index));",
+        "",
+    ),
+    fault(
+        "a replacement's swizzle is lost",
+        M,
+        "text = format!(\"{text}.swz(&{s:?})\");",
+        "let _ = s;",
+    ),
+    fault(
+        "operands are built in reverse",
+        M,
+        "args.iter().map(|a| done[a].clone()).collect();",
+        "args.iter().rev().map(|a| done[a].clone()).collect();",
+    ),
+    fault(
+        "a whole value is what the pattern sees of it",
+        M,
+        "true => format!(\"Val::from(v{id}.def)\"),",
+        "true => format!(\"v{id}\"),",
+    ),
+    fault(
+        "rules in reverse",
+        "mod.rs",
+        "        for rule in rules {\n",
+        "        for rule in rules.into_iter().rev() {\n",
+    ),
+    fault(
+        "floats are negated as integers",
+        E,
+        "(UnaryOp::Neg, Base::Float) => \"fneg\",",
+        "(UnaryOp::Neg, Base::Float) => \"neg\",",
+    ),
+    fault(
+        "at least is at most",
+        E,
+        "Ge => (by(\"ile\", \"ule\", \"fle\"), true),",
+        "Ge => (by(\"ile\", \"ule\", \"fle\"), false),",
+    ),
+    fault(
+        "signed numbers are compared as unsigned",
+        E,
+        "Lt => (by(\"ilt\", \"ult\", \"flt\"), false),",
+        "Lt => (by(\"ult\", \"ult\", \"flt\"), false),",
+    ),
+    fault(
+        "differences are sums",
+        E,
+        "Sub => (by(\"sub\", \"sub\", \"fsub\"), false),",
+        "Sub => (by(\"add\", \"sub\", \"fsub\"), false),",
+    ),
+    fault(
+        "a difference's sides are exchanged",
+        E,
+        "Sub => (by(\"sub\", \"sub\", \"fsub\"), false),",
+        "Sub => (by(\"sub\", \"sub\", \"fsub\"), true),",
+    ),
+    fault(
+        "the lesser is so unsigned",
+        E,
+        "(\"min\", Base::Int) => \"imin\",",
+        "(\"min\", Base::Int) => \"umin\",",
+    ),
+    fault(
+        "the open width is 32",
+        E,
+        "(_, Width::Bits) => \"w\".to_string(),",
+        "(_, Width::Bits) => \"32\".to_string(),",
+    ),
+    fault(
+        "numbers in expressions are one more",
+        E,
+        "ExprKind::Int(v) => write!(out, \"abs::int({w}, {v:#x})\").ok()?,",
+        "ExprKind::Int(v) => write!(out, \"abs::int({w}, {:#x})\", v.wrapping_add(1)).ok()?,",
+    ),
+];
+
+/// What became of the faults.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Faults.
+    pub planted: usize,
+    /// Those that were found out, with how.
+    pub found: Vec<String>,
+    /// Those that were not.
+    pub missed: Vec<String>,
+}
+
+/// Plants every fault and looks for it. `folder` is where the crates are made.
+///
+/// # Errors
+/// If one of them can't be made: the generator doesn't have the text that is to be changed, or what comes out is no Rust.
+pub fn check(root: &Path, folder: &Path, seed: u64) -> Result<Found, String> {
+    let libraries = Libraries::of(root)?;
+    let modules = emitted(root, folder, &libraries)?;
+    let program = linked(folder, &libraries, &modules)?;
+    let mut found = Found { planted: FAULTS.len() - 1, ..Found::default() };
+    for (n, fault) in FAULTS.iter().enumerate() {
+        let mut command = Command::new(&program);
+        let output = command.args([n.to_string(), seed.to_string()]).output();
+        let output = output.map_err(|e| format!("{}: {e}", program.display()))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let said = text.lines().next().unwrap_or("").to_string();
+        match (n, output.status.code()) {
+            (0, Some(0)) => {}
+            (0, _) => return Err(format!("without a fault: {text}")),
+            (_, Some(0)) => found.missed.push(fault.name.to_string()),
+            (_, Some(1)) => found.found.push(format!("{}: {said}", fault.name)),
+            (_, _) => found.found.push(format!("{}: the matcher panics", fault.name)),
+        }
+    }
+    Ok(found)
+}
+
+/// What the linked program does: looks for a disagreement of one set of matchers with the reference; true if there is one,
+/// which is printed.
+pub fn search(compiled: &'static RuleSet, healthy: &'static RuleSet, seed: u64) -> bool {
+    let set = match rules() {
+        Ok(set) => set,
+        Err(why) => {
+            println!("{why}");
+            return true;
+        }
+    };
+    // Faults show in what the matchers do, so what is known of values is always the same.
+    let compiled: &'static RuleSet =
+        Box::leak(Box::new(RuleSet { transfers: healthy.transfers, ..*compiled }));
+    let matchers = Matchers::new(&set, compiled);
+    let size = Size { functions: FUNCTIONS, need: 20, enough: 1 };
+    let found = survey(&matchers, seed, size);
+    if let Some(why) = found.wrong.first() {
+        println!("function {}: {why}", found.functions);
+    }
+    !found.wrong.is_empty()
+}
+
+/// The rules that faults are looked for on, checked.
+fn rules() -> Result<model::RuleSet, String> {
+    let texts = Texts { opcodes: OPCODES, intrinsics: INTRINSICS, rules: SOURCES };
+    let set = texts.load().and_then(|book| book.rules_of("faults.rules", RULES));
+    set.map_err(|list| list.iter().map(|d| format!("{}\n", d.message)).collect())
+}
+
+/// Libraries that this test is built with.
+struct Libraries {
+    by_name: HashMap<String, PathBuf>,
+}
+
+impl Libraries {
+    /// Asks cargo, which has built them.
+    fn of(root: &Path) -> Result<Libraries, String> {
+        let output = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
+            .args([
+                "test",
+                "--release",
+                "--package",
+                "deburr-tests",
+                "--test",
+                "accept",
+                "--no-run",
+            ])
+            .args(["--message-format", "json"])
+            .current_dir(root)
+            .output()
+            .map_err(|e| format!("cargo: {e}"))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let mut by_name = HashMap::new();
+        // What build scripts link is built without optimisation.
+        for line in text.lines().filter(|l| l.contains("\"opt_level\":\"3\"")) {
+            let between = |from: &str, to: &str| {
+                let (_, rest) = line.split_once(from)?;
+                rest.split_once(to).map(|(found, _)| found.to_string())
+            };
+            let target = line.split_once("\"target\":").map_or("", |(_, rest)| rest);
+            let name = target.split_once("\"name\":\"").and_then(|(_, r)| r.split_once('"'));
+            let file = between("\"filenames\":[\"", "\"").filter(|f| f.ends_with(".rlib"));
+            if let (Some((name, _)), Some(file)) = (name, file) {
+                by_name.insert(name.to_string(), PathBuf::from(file));
+            }
+        }
+        match output.status.success() && !by_name.is_empty() {
+            true => Ok(Libraries { by_name }),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+
+    /// Compiles a crate of one root file into a program.
+    fn compile(&self, main: &Path, program: &Path, uses: &[&str]) -> Result<(), String> {
+        let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()));
+        command.arg(main).arg("-o").arg(program);
+        command.args(["--edition", "2024", "--cap-lints", "allow", "-C", "opt-level=0"]);
+        command.args(["-C", "debuginfo=0", "-C", "codegen-units=16"]);
+        for name in uses {
+            let file = self.by_name.get(*name).ok_or(format!("cargo tells of no {name}"))?;
+            command.arg("--extern").arg(format!("{name}={}", file.display()));
+            if let Some(folder) = file.parent() {
+                command.arg("-L").arg(format!("dependency={}", folder.join("deps").display()));
+                command.arg("-L").arg(format!("dependency={}", folder.display()));
+            }
+        }
+        let output = command.output().map_err(|e| format!("rustc: {e}"))?;
+        match output.status.success() {
+            true => Ok(()),
+            false => {
+                let text = String::from_utf8_lossy(&output.stderr).into_owned();
+                let first: Vec<&str> = text.lines().take(30).collect();
+                Err(format!("{}: {}", main.display(), first.join("\n")))
+            }
+        }
+    }
+}
+
+/// What the generators with faults emit.
+fn emitted(root: &Path, folder: &Path, libraries: &Libraries) -> Result<Vec<String>, String> {
+    let emit = root.join("rulegen/src/rules/emit");
+    let here = folder.join("generators");
+    let say = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
+    let mut sources: Vec<(String, String)> = Vec::new();
+    for entry in std::fs::read_dir(&emit).map_err(|e| say(&emit, e))? {
+        let path = entry.map_err(|e| say(&emit, e))?.path();
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned());
+        let text = std::fs::read_to_string(&path).map_err(|e| say(&path, e))?;
+        sources.extend(name.map(|name| (name, text)));
+    }
+    let mut main = String::from(
+        "mod expr { pub use deburr_rulegen::expr::*; }\nmod diagnostics { pub use deburr_rulegen::diagnostics::*; }\n",
+    );
+    let mut calls = String::new();
+    for (n, fault) in FAULTS.iter().enumerate() {
+        let place = here.join(format!("f{n}/emit"));
+        std::fs::create_dir_all(&place).map_err(|e| say(&place, e))?;
+        for (name, text) in &sources {
+            let text = match name == fault.file && n > 0 {
+                true if text.matches(fault.from).count() == 1 => text.replace(fault.from, fault.to),
+                true => {
+                    let times = text.matches(fault.from).count();
+                    return Err(format!(
+                        "{}: `{}` stands {times} times in {name}",
+                        fault.name, fault.from
+                    ));
+                }
+                false => text.clone(),
+            };
+            let file = place.join(name);
+            std::fs::write(&file, text).map_err(|e| say(&file, e))?;
+        }
+        let _ = writeln!(
+            main,
+            "mod f{n} {{ pub mod emit; mod model {{ pub use deburr_rulegen::rules::model::*; }} \
+             mod ops {{ pub use deburr_rulegen::rules::ops::*; }} }}"
+        );
+        let _ = writeln!(calls, "    write({n}, f{n}::emit::emit(&set));");
+    }
+    let _ = writeln!(
+        main,
+        "fn main() {{\n    let set = deburr_tests::matchers::faults::rules_or_exit();\n    \
+         let folder = std::env::args().nth(1).unwrap();\n    \
+         let write = |n: usize, text: String| std::fs::write(format!(\"{{folder}}/m{{n}}.rs\"), text).unwrap();\n{calls}}}"
+    );
+    let file = here.join("main.rs");
+    std::fs::write(&file, main).map_err(|e| say(&file, e))?;
+    let program = here.join("generators");
+    libraries.compile(&file, &program, &["deburr_rulegen", "deburr_tests"])?;
+    let output = Command::new(&program).arg(&here).output().map_err(|e| say(&program, e))?;
+    if !output.status.success() {
+        return Err(format!(
+            "the generators: {}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        ));
+    }
+    let read = |n| {
+        let file = here.join(format!("m{n}.rs"));
+        std::fs::read_to_string(&file).map_err(|e| say(&file, e))
+    };
+    (0..FAULTS.len()).map(read).collect()
+}
+
+/// The matchers of every generator, linked with the search.
+fn linked(folder: &Path, libraries: &Libraries, modules: &[String]) -> Result<PathBuf, String> {
+    let here = folder.join("matchers");
+    std::fs::create_dir_all(&here).map_err(|e| format!("{}: {e}", here.display()))?;
+    let mut main = String::new();
+    let mut seen = HashMap::new();
+    for (n, module) in modules.iter().enumerate() {
+        let _ =
+            writeln!(main, "mod m{n} {{\n{}\n}}", crate::accept::b_2::shared(n, module, &mut seen));
+    }
+    let sets: Vec<String> = (0..modules.len()).map(|n| format!("&m{n}::RULES")).collect();
+    let _ = writeln!(
+        main,
+        "static SETS: [&deburr_algebraic::RuleSet; {}] = [{}];\n\
+         fn main() {{\n    let mut args = std::env::args().skip(1);\n    \
+         let mut number = || args.next().unwrap().parse::<u64>().unwrap();\n    \
+         let (n, seed) = (number() as usize, number());\n    \
+         let found = deburr_tests::matchers::faults::search(SETS[n], SETS[0], seed);\n    \
+         std::process::exit(found.into());\n}}",
+        modules.len(),
+        sets.join(", ")
+    );
+    let file = here.join("main.rs");
+    std::fs::write(&file, main).map_err(|e| format!("{}: {e}", file.display()))?;
+    let program = here.join("matchers");
+    libraries.compile(&file, &program, &["deburr_algebraic", "deburr_ir_core", "deburr_tests"])?;
+    Ok(program)
+}
+
+/// The rules that faults are looked for on, for the program of generators.
+///
+/// # Panics
+/// If they are wrong.
+pub fn rules_or_exit() -> model::RuleSet {
+    match rules() {
+        Ok(set) => set,
+        Err(why) => panic!("{why}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_rules_are_right() {
+        assert_eq!(super::rules().map(|_| ()), Ok(()));
+    }
+}
