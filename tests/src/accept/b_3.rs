@@ -2,12 +2,12 @@
 //! rule fires and just misses often enough for that to say something; the driver comes to the fixed point that the naive
 //! loop finds; facts on values imply their definitions; generators with a bug each are all found out.
 
-use super::corpus::{Deburr, examples, words};
+use super::corpus::{Deburr, examples, root, words};
 use super::{Args, Outcome, Verdict};
 use crate::matchers::both::Matchers;
 use crate::matchers::change::Kind;
 use crate::matchers::survey::{self, Size, Survey, survey};
-use crate::matchers::{facts, fixed};
+use crate::matchers::{facts, faults, fixed};
 use crate::terms::rule_set;
 use deburr_algebraic::Target;
 use deburr_ir_core::Module;
@@ -22,12 +22,15 @@ const NEED: u64 = 100;
 const DRIVEN: u64 = 100_000;
 /// Terms over which facts are held to their definitions.
 const TERMS: u64 = 200_000;
+/// Bugs that are planted in the generator, at least.
+const FAULTS: usize = 30;
 
 /// Measures it.
 pub fn run(args: &Args) -> Outcome {
     let target = format!(
-        "both matchers the same on {FUNCTIONS} functions and all examples, each rule firing and just missing ≥ {NEED} times \
-         at full size"
+        "both matchers the same on {FUNCTIONS} functions and all examples, each rule firing and just missing ≥ {NEED} times; \
+         the driver at the naive loop's fixed point on {DRIVEN} functions; facts imply their definitions; ≥ {FAULTS} planted \
+         bugs all found out; at full size"
     );
     let mut list = Vec::new();
     let mut figures = Vec::new();
@@ -37,6 +40,9 @@ pub fn run(args: &Args) -> Outcome {
     met &= over_examples(args, &matchers, &mut list, &mut figures);
     met &= fixed_point(args, &matchers, &mut list, &mut figures);
     met &= definitions(args, &matchers, &mut list, &mut figures);
+    if args.cases >= 1.0 {
+        met &= planted(args, &mut list, &mut figures);
+    }
     Outcome { figure: figures.join("; "), target, verdict: Verdict::of(met), list }
 }
 
@@ -191,4 +197,25 @@ fn definitions(
     ));
     // Each fact is known to hold somewhere.
     found.wrong.is_empty() && found.asked.iter().all(|(_, _, held)| *held > 0)
+}
+
+/// Generators with a bug each.
+fn planted(args: &Args, list: &mut Vec<String>, figures: &mut Vec<String>) -> bool {
+    let root = root();
+    match faults::check(&root, &root.join("target/b_3"), args.seed) {
+        Ok(found) => {
+            list.extend(found.found.iter().map(|f| format!("found out: {f}")));
+            list.extend(found.missed.iter().map(|f| format!("WRONG: not found out: {f}")));
+            figures.push(format!(
+                "{} of {} bugs planted in the generator found out",
+                found.found.len(),
+                found.planted
+            ));
+            found.missed.is_empty() && found.planted >= FAULTS
+        }
+        Err(why) => {
+            list.push(format!("WRONG: no bug was planted: {why}"));
+            false
+        }
+    }
 }

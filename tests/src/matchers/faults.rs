@@ -14,6 +14,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What generated code and the copies of the generator are linked with.
+pub use {deburr_algebraic as algebraic, deburr_ir_core as ir_core, deburr_rulegen as rulegen};
+
 /// The rules that faults are looked for on.
 const RULES: &str = include_str!("faults.rules");
 
@@ -218,8 +221,8 @@ const FAULTS: &[Fault] = &[
     fault(
         "the target's options are not tested",
         M,
-        "if let Some(when) = &self.rule.when {",
-        "if let Some(when) = self.rule.when.as_ref().filter(|_| false) {",
+        "if let Some(when) = &rule.when {",
+        "if let Some(when) = rule.when.as_ref().filter(|_| false) {",
     ),
     fault(
         "options are not negated",
@@ -244,6 +247,18 @@ const FAULTS: &[Fault] = &[
         M,
         "format!(\"cx.once({value})\")",
         "format!(\"cx.once(Val::from(n0.def()))\")",
+    ),
+    fault(
+        "uses are not counted up to the bound",
+        M,
+        "format!(\"cx.uses({value}, {}) {} {bound}\", bound + 1, compare.text())",
+        "format!(\"cx.uses({value}, {}) {} {bound}\", bound, compare.text())",
+    ),
+    fault(
+        "the root's users are looked at",
+        M,
+        "format!(\"cx.only_used_as({value}, &[{}])\"",
+        "format!(\"cx.only_used_as(v0, &[{}])\"",
     ),
     fault("legality is not tested", M, "if have.contains(&(op, class)) {", "if true {"),
     fault(
@@ -361,9 +376,9 @@ pub struct Found {
 /// # Errors
 /// If one of them can't be made: the generator doesn't have the text that is to be changed, or what comes out is no Rust.
 pub fn check(root: &Path, folder: &Path, seed: u64) -> Result<Found, String> {
-    let libraries = Libraries::of(root)?;
-    let modules = emitted(root, folder, &libraries)?;
-    let program = linked(folder, &libraries, &modules)?;
+    let library = Library::of(root)?;
+    let modules = emitted(root, folder, &library)?;
+    let program = linked(folder, &library, &modules)?;
     let mut found = Found { planted: FAULTS.len() - 1, ..Found::default() };
     for (n, fault) in FAULTS.iter().enumerate() {
         let mut command = Command::new(&program);
@@ -411,14 +426,12 @@ fn rules() -> Result<model::RuleSet, String> {
     set.map_err(|list| list.iter().map(|d| format!("{}\n", d.message)).collect())
 }
 
-/// Libraries that this test is built with.
-struct Libraries {
-    by_name: HashMap<String, PathBuf>,
-}
+/// This crate as it is built for the test, which brings all others with it.
+struct Library(PathBuf);
 
-impl Libraries {
-    /// Asks cargo, which has built them.
-    fn of(root: &Path) -> Result<Libraries, String> {
+impl Library {
+    /// Asks cargo, which has built it.
+    fn of(root: &Path) -> Result<Library, String> {
         let output = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
             .args([
                 "test",
@@ -434,39 +447,25 @@ impl Libraries {
             .output()
             .map_err(|e| format!("cargo: {e}"))?;
         let text = String::from_utf8_lossy(&output.stdout);
-        let mut by_name = HashMap::new();
-        // What build scripts link is built without optimisation.
-        for line in text.lines().filter(|l| l.contains("\"opt_level\":\"3\"")) {
-            let between = |from: &str, to: &str| {
-                let (_, rest) = line.split_once(from)?;
-                rest.split_once(to).map(|(found, _)| found.to_string())
-            };
-            let target = line.split_once("\"target\":").map_or("", |(_, rest)| rest);
-            let name = target.split_once("\"name\":\"").and_then(|(_, r)| r.split_once('"'));
-            let file = between("\"filenames\":[\"", "\"").filter(|f| f.ends_with(".rlib"));
-            if let (Some((name, _)), Some(file)) = (name, file) {
-                by_name.insert(name.to_string(), PathBuf::from(file));
-            }
-        }
-        match output.status.success() && !by_name.is_empty() {
-            true => Ok(Libraries { by_name }),
-            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        let line = text.lines().find(|l| l.contains("\"name\":\"deburr_tests\""));
+        let files = line.and_then(|l| l.split_once("\"filenames\":[\""));
+        let file = files.and_then(|(_, rest)| rest.split('"').next());
+        match file.filter(|f| output.status.success() && f.ends_with(".rlib")) {
+            Some(file) => Ok(Library(PathBuf::from(file))),
+            None => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
         }
     }
 
     /// Compiles a crate of one root file into a program.
-    fn compile(&self, main: &Path, program: &Path, uses: &[&str]) -> Result<(), String> {
+    fn compile(&self, main: &Path, program: &Path) -> Result<(), String> {
         let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()));
         command.arg(main).arg("-o").arg(program);
         command.args(["--edition", "2024", "--cap-lints", "allow", "-C", "opt-level=0"]);
         command.args(["-C", "debuginfo=0", "-C", "codegen-units=16"]);
-        for name in uses {
-            let file = self.by_name.get(*name).ok_or(format!("cargo tells of no {name}"))?;
-            command.arg("--extern").arg(format!("{name}={}", file.display()));
-            if let Some(folder) = file.parent() {
-                command.arg("-L").arg(format!("dependency={}", folder.join("deps").display()));
-                command.arg("-L").arg(format!("dependency={}", folder.display()));
-            }
+        command.arg("--extern").arg(format!("deburr_tests={}", self.0.display()));
+        for folder in self.0.ancestors().skip(1).take(2) {
+            command.arg("-L").arg(format!("dependency={}", folder.display()));
+            command.arg("-L").arg(format!("dependency={}", folder.join("deps").display()));
         }
         let output = command.output().map_err(|e| format!("rustc: {e}"))?;
         match output.status.success() {
@@ -481,7 +480,7 @@ impl Libraries {
 }
 
 /// What the generators with faults emit.
-fn emitted(root: &Path, folder: &Path, libraries: &Libraries) -> Result<Vec<String>, String> {
+fn emitted(root: &Path, folder: &Path, library: &Library) -> Result<Vec<String>, String> {
     let emit = root.join("rulegen/src/rules/emit");
     let here = folder.join("generators");
     let say = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
@@ -493,7 +492,7 @@ fn emitted(root: &Path, folder: &Path, libraries: &Libraries) -> Result<Vec<Stri
         sources.extend(name.map(|name| (name, text)));
     }
     let mut main = String::from(
-        "mod expr { pub use deburr_rulegen::expr::*; }\nmod diagnostics { pub use deburr_rulegen::diagnostics::*; }\n",
+        "mod expr { pub use deburr_tests::matchers::faults::rulegen::expr::*; }\nmod diagnostics { pub use deburr_tests::matchers::faults::rulegen::diagnostics::*; }\n",
     );
     let mut calls = String::new();
     for (n, fault) in FAULTS.iter().enumerate() {
@@ -516,8 +515,8 @@ fn emitted(root: &Path, folder: &Path, libraries: &Libraries) -> Result<Vec<Stri
         }
         let _ = writeln!(
             main,
-            "mod f{n} {{ pub mod emit; mod model {{ pub use deburr_rulegen::rules::model::*; }} \
-             mod ops {{ pub use deburr_rulegen::rules::ops::*; }} }}"
+            "mod f{n} {{ pub mod emit; mod model {{ pub use deburr_tests::matchers::faults::rulegen::rules::model::*; }} \
+             mod ops {{ pub use deburr_tests::matchers::faults::rulegen::rules::ops::*; }} }}"
         );
         let _ = writeln!(calls, "    write({n}, f{n}::emit::emit(&set));");
     }
@@ -530,7 +529,7 @@ fn emitted(root: &Path, folder: &Path, libraries: &Libraries) -> Result<Vec<Stri
     let file = here.join("main.rs");
     std::fs::write(&file, main).map_err(|e| say(&file, e))?;
     let program = here.join("generators");
-    libraries.compile(&file, &program, &["deburr_rulegen", "deburr_tests"])?;
+    library.compile(&file, &program)?;
     let output = Command::new(&program).arg(&here).output().map_err(|e| say(&program, e))?;
     if !output.status.success() {
         return Err(format!(
@@ -547,14 +546,17 @@ fn emitted(root: &Path, folder: &Path, libraries: &Libraries) -> Result<Vec<Stri
 }
 
 /// The matchers of every generator, linked with the search.
-fn linked(folder: &Path, libraries: &Libraries, modules: &[String]) -> Result<PathBuf, String> {
+fn linked(folder: &Path, library: &Library, modules: &[String]) -> Result<PathBuf, String> {
     let here = folder.join("matchers");
     std::fs::create_dir_all(&here).map_err(|e| format!("{}: {e}", here.display()))?;
-    let mut main = String::new();
+    let mut main = String::from(
+        "use deburr_tests::matchers::faults::{algebraic as deburr_algebraic, ir_core as deburr_ir_core};\n",
+    );
     let mut seen = HashMap::new();
     for (n, module) in modules.iter().enumerate() {
-        let _ =
-            writeln!(main, "mod m{n} {{\n{}\n}}", crate::accept::b_2::shared(n, module, &mut seen));
+        let module = crate::accept::b_2::shared(n, module, &mut seen);
+        let module = module.replace("use deburr_", "use crate::deburr_");
+        let _ = writeln!(main, "mod m{n} {{\n{module}\n}}");
     }
     let sets: Vec<String> = (0..modules.len()).map(|n| format!("&m{n}::RULES")).collect();
     let _ = writeln!(
@@ -571,7 +573,7 @@ fn linked(folder: &Path, libraries: &Libraries, modules: &[String]) -> Result<Pa
     let file = here.join("main.rs");
     std::fs::write(&file, main).map_err(|e| format!("{}: {e}", file.display()))?;
     let program = here.join("matchers");
-    libraries.compile(&file, &program, &["deburr_algebraic", "deburr_ir_core", "deburr_tests"])?;
+    library.compile(&file, &program)?;
     Ok(program)
 }
 
