@@ -11,8 +11,9 @@ fn main() {
         std::process::exit(1);
     }
     for (rules, out) in [("rules", out), ("tests/constructs", &*constructs)] {
-        let opcodes = Path::new("opcodes.toml");
-        if let Err(errors) = deburr_rulegen::generate_rules(opcodes, Path::new(rules), out) {
+        let (opcodes, intrinsics) = (Path::new("opcodes.toml"), Path::new("intrinsics.toml"));
+        let made = deburr_rulegen::generate_rules(opcodes, intrinsics, Path::new(rules), out);
+        if let Err(errors) = made {
             eprintln!("{errors}");
             std::process::exit(1);
         }

@@ -31,6 +31,8 @@ pub struct Options {
     pub counts: bool,
     /// Keep with each instruction the rules that made it.
     pub origins: bool,
+    /// Whether a guest's rules have roots that are no ALU operations.
+    pub outside: bool,
 }
 
 /// What a run did.
@@ -132,6 +134,16 @@ impl Queue {
     pub(crate) fn follow(&mut self, instr: Instr, levels: u8) {
         let slot = &mut self.waiting[instr.index()];
         *slot = (*slot).max(levels + 1);
+    }
+
+    /// As [`Queue::of`], with the other instructions that may be roots.
+    pub(crate) fn of_all(f: &Function) -> Queue {
+        let mut queue = Queue::default();
+        let alu = |i: &Instr| f.kind(*i) == InstrKind::Alu;
+        for instr in f.all_instrs().filter(|i| alu(i) || crate::outside::root(f, *i).is_some()) {
+            queue.push(instr);
+        }
+        queue
     }
 
     /// The next instruction, and how many levels of users are to follow.
@@ -256,17 +268,33 @@ pub fn run_with(
     let instrs = f.instr_capacity() as u64;
     let fuel = options.fuel.unwrap_or(64 * instrs + 4096);
     let mut cx = Rewriter::new(f, rules, target, off, Log::new(rules, options));
+    let outside = !found.outside.is_empty() || guest.is_some() && options.outside;
+    if outside {
+        cx.look_outside();
+    }
     let mut spent = false;
     while let Some((instr, levels)) = cx.queue.pop() {
         if cx.f.block_of(instr).is_none() || !cx.f.is_used(instr.def()) {
             // Removed, or dead: whoever put it on the list no longer needs it.
             continue;
         }
-        let Some(op) = cx.f.alu_op(instr) else { continue };
         cx.at = instr;
-        if cx.normalise(instr, op) {
-            continue;
-        }
+        let matcher = match cx.f.alu_op(instr) {
+            Some(op) => {
+                if outside {
+                    cx.cursor = None;
+                }
+                if cx.normalise(instr, op) {
+                    continue;
+                }
+                found.matcher(op)
+            }
+            None if outside => {
+                cx.cursor = Some(crate::outside::place(cx.f, instr));
+                crate::outside::root(cx.f, instr).and_then(|root| found.outside(root))
+            }
+            None => continue,
+        };
         if levels > 0 {
             cx.enqueue_levels(instr.def(), levels);
         }
@@ -274,7 +302,7 @@ pub fn run_with(
             continue;
         }
         let fired = guest.as_mut().is_some_and(|guest| guest.turn(&mut cx, instr))
-            || found.matcher(op).is_some_and(|matcher| matcher(&mut cx, instr));
+            || matcher.is_some_and(|matcher| matcher(&mut cx, instr));
         if !fired {
             continue;
         }

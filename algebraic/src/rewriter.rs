@@ -9,8 +9,8 @@ use crate::facts::abs::{self, Abs, Env};
 use crate::ruleset::RuleSet;
 use crate::target::Target;
 use deburr_ir_core::{
-    AluOp, AluSrc, Builder, Cursor, Def, Denorm, Flags, Function, Instr, InstrKind, Rounding,
-    Swizzle, User,
+    AluOp, AluSrc, Builder, Cursor, Def, Denorm, Dominance, Flags, Function, Instr, InstrKind,
+    Rounding, Swizzle, User,
 };
 use smallvec::SmallVec;
 
@@ -59,6 +59,12 @@ pub struct Rewriter<'f> {
     pub(crate) at: Instr,
     /// The first instruction that the rule which is at work may have made.
     begun: usize,
+    /// Where what replaces it is built, if that is not in front of it.
+    pub(crate) cursor: Option<Cursor>,
+    /// Whether rules have roots that are no ALU operations.
+    pub(crate) outside: bool,
+    /// Which blocks dominate which, once a rule asked.
+    pub(crate) dominance: Option<Dominance>,
     pub(crate) log: crate::driver::Log,
     /// Levels of users whose patterns may reach a changed value.
     pub(crate) depth: u8,
@@ -90,6 +96,9 @@ impl<'f> Rewriter<'f> {
             queue,
             at: Instr::from_index(0),
             begun: 0,
+            cursor: None,
+            outside: false,
+            dominance: None,
             log,
             depth: 3,
         }
@@ -327,8 +336,8 @@ impl<'f> Rewriter<'f> {
         !self.disabled.get(rule).copied().unwrap_or(false)
     }
 
-    fn builder(&mut self) -> Builder<'_> {
-        Builder::new(self.f, Cursor::Before(self.at))
+    pub(crate) fn builder(&mut self) -> Builder<'_> {
+        Builder::new(self.f, self.cursor.unwrap_or(Cursor::Before(self.at)))
     }
 
     fn created(&mut self, def: Def) -> Val {
@@ -390,7 +399,10 @@ impl<'f> Rewriter<'f> {
         if before.is_some() && before != Some(self.facts.of(self.f, self.rules, new)) {
             self.sharpen(users);
         }
-        self.remove_dead(old.instr());
+        match self.f.kind(old.instr()) {
+            InstrKind::Alu => self.remove_dead(old.instr()),
+            _ => self.remove_root(old.instr()),
+        }
     }
 
     fn value_users(&self, def: Def) -> SmallVec<[Def; 8]> {
@@ -435,7 +447,7 @@ impl<'f> Rewriter<'f> {
                 }
                 for user in self.f.uses(def) {
                     let User::Instr(i) = user.user() else { continue };
-                    if self.f.kind(i) != InstrKind::Alu {
+                    if !self.may_be_root(i) {
                         continue;
                     }
                     match self.queue.push(i) {

@@ -2,7 +2,7 @@
 
 use crate::facts::abs::{Abs, Env};
 use crate::rewriter::Rewriter;
-use deburr_ir_core::{AluOp, Flags, Instr};
+use deburr_ir_core::{AluOp, Flags, Instr, Intrinsic, TexOp};
 
 /// Tries the rules of one root opcode on an instruction; true if one fired.
 pub type MatchFn = fn(&mut Rewriter<'_>, Instr) -> bool;
@@ -57,6 +57,19 @@ pub struct Group {
     pub by_op: &'static [Option<MatchFn>],
     /// Matchers of dialects' opcodes, sorted by id.
     pub dialect: &'static [(u16, MatchFn)],
+    /// Matchers of roots that are no ALU operations.
+    pub outside: &'static [(Root, MatchFn)],
+}
+
+/// A root that is no ALU operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// An intrinsic.
+    Intrinsic(Intrinsic),
+    /// A texture operation.
+    Tex(TexOp),
+    /// A phi.
+    Phi,
 }
 
 /// What is said of a rule.
@@ -104,6 +117,11 @@ impl RuleSet {
 }
 
 impl Group {
+    /// The matcher of a root that is no ALU operation.
+    pub fn outside(&self, root: Root) -> Option<MatchFn> {
+        self.outside.iter().find(|(r, _)| *r == root).map(|(_, matcher)| *matcher)
+    }
+
     /// The matcher of an opcode.
     pub fn matcher(&self, op: AluOp) -> Option<MatchFn> {
         match self.by_op.get(usize::from(op.0)) {

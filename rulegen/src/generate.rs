@@ -81,15 +81,20 @@ pub fn generate_tables(
 /// defines `SOURCES`, the texts. `rules` is the folder with `groups.rules`, `facts.rules` and the files that the
 /// former lists. Prints what Cargo needs to know.
 #[cfg(feature = "rules")]
-pub fn generate_rules(opcodes_toml: &Path, rules: &Path, out: &Path) -> Result<(), Errors> {
-    let table = read(opcodes_toml)?;
+pub fn generate_rules(
+    opcodes_toml: &Path,
+    intrinsics_toml: &Path,
+    rules: &Path,
+    out: &Path,
+) -> Result<(), Errors> {
+    let tables = vec![read(opcodes_toml)?, read(intrinsics_toml)?];
     let (facts, groups) = (read(&rules.join("facts.rules"))?, read(&rules.join("groups.rules"))?);
     println!("cargo:rerun-if-changed={}", rules.display());
     let folder = rules.to_owned();
     let (matchers, sources) = on_big_stack(move || {
-        let tables = match Tables::parse(std::slice::from_ref(&table)) {
-            Ok(tables) => tables,
-            Err(diagnostics) => return Err(Errors::Tables { diagnostics, files: vec![table] }),
+        let tables = match Tables::parse(&tables) {
+            Ok(found) => found,
+            Err(diagnostics) => return Err(Errors::Tables { diagnostics, files: tables }),
         };
         let named = |f: TableFile| (format!("rules/{}", f.name).into(), f.text.into());
         let tree = crate::rules::Tree {

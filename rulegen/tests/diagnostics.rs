@@ -22,8 +22,9 @@ fn read(path: &str) -> String {
 
 /// The opcodes of the tree.
 fn ops() -> Ops {
-    let text = read("../opcodes.toml");
-    Ops::from_tables(&Tables::parse(&[TableFile::new("opcodes.toml", text)]).unwrap())
+    let tables = ["opcodes.toml", "intrinsics.toml"];
+    let files = tables.map(|name| TableFile::new(name, read(&format!("../{name}"))));
+    Ops::from_tables(&Tables::parse(&files).unwrap())
 }
 
 /// A library of its own, so that cases say whole what they rest on.

@@ -102,6 +102,15 @@ pub fn check_instance(
     options: &Options,
 ) -> Verdict {
     let start = Instant::now();
+    let opaque = match rule.has_outside() && rule.waive.is_none() {
+        true => Some(rule.over_any_values(set)),
+        false => None,
+    };
+    let (rule, unknown) = match &opaque {
+        Some(Ok(opaque)) => (opaque, None),
+        Some(Err(why)) => (rule, Some(why)),
+        None => (rule, None),
+    };
     let bits = &rule.instances[instance];
     let terms = Terms::new(set, rule, bits, claim);
     let name = rule.instance_name(instance);
@@ -120,6 +129,10 @@ pub fn check_instance(
     };
     if let Some(why) = &rule.waive {
         (verdict.kind, verdict.why) = (Kind::Waived, why.clone());
+        return verdict;
+    }
+    if let Some(why) = unknown {
+        (verdict.kind, verdict.why) = (Kind::Missing, why.clone());
         return verdict;
     }
     let approximate =

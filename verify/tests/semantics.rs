@@ -13,7 +13,8 @@ fn read(name: &str) -> String {
 }
 
 fn library() -> Library {
-    let tables = Tables::parse(&[TableFile::new("opcodes.toml", read("opcodes.toml"))]).unwrap();
+    let files = ["opcodes.toml", "intrinsics.toml"].map(|name| TableFile::new(name, read(name)));
+    let tables = Tables::parse(&files).unwrap();
     let (facts, groups) = (read("rules/facts.rules"), read("rules/groups.rules"));
     let mut diags = Vec::new();
     let library = Library::new(
@@ -337,5 +338,34 @@ fn chains_are_judged() {
         (Refused("E0337"), "ac(fadd: a, fneg(a)) => 0.0"),
     ] {
         assert_eq!(misjudged(&library, is, rule), None);
+    }
+}
+
+/// What isn't arithmetic may give any value, and a phi either of its sources.
+#[test]
+fn what_is_outside_of_arithmetic_is_any_value() {
+    let library = library();
+    for (is, rule) in [
+        (Right, "isub(iadd(m@@load_push_constant(o), b), b) => m"),
+        (Wrong, "isub(iadd(m@@load_push_constant(o), b), b) => b"),
+        (Right, "imul(m@@load_local_invocation_id().y, 2) => iadd(m, m)"),
+        (Wrong, "imul(m@@load_local_invocation_id().y, 3) => iadd(m, m)"),
+        (Right, "isub(iadd(m@tex.txs(lod: 0, texture_deref: t), b), b) => m"),
+        (Right, "phi(iadd(a, b), isub(a, ineg(b))) => iadd(a, b)"),
+        (Right, "iand(m@phi(0, 1), 1) => m"),
+        (Wrong, "phi(a, b) => a"),
+        (Wrong, "phi(iadd(a, b), isub(a, b)) => iadd(a, b)"),
+    ] {
+        assert_eq!(misjudged(&library, is, rule), None, "{rule}");
+    }
+    // What can't be judged so is told, never passed.
+    for rule in
+        ["@vote_all(true) => true", "iadd(a:32, ineg(a)) => isub(a, @is_sparse_texels_resident(a))"]
+    {
+        let verdicts = verdicts(&library, rule).unwrap();
+        assert!(verdicts.iter().all(|v| v.kind == Kind::Missing && !v.why.is_empty()), "{rule}");
+        let waived = format!("{rule} waive \"a test\"");
+        let verdicts = self::verdicts(&library, &waived).unwrap();
+        assert!(verdicts.iter().all(|v| v.kind == Kind::Waived), "{rule}");
     }
 }

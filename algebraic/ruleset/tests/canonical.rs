@@ -212,7 +212,9 @@ impl<'a> Maker<'a, '_, '_> {
                 left.vars.insert(*v, src);
                 swizzled(src)
             }
-            NodeKind::Compute { .. } | NodeKind::Ref(_) => self.b.undef(comps, bits).into(),
+            NodeKind::Compute { .. } | NodeKind::Outside { .. } | NodeKind::Ref(_) => {
+                self.b.undef(comps, bits).into()
+            }
         }
     }
 }
@@ -267,7 +269,7 @@ fn a_circle_is_found() {
                 rule spread: imul(iadd(a, #c), b) => iadd(imul(a, b), imul(b, c));\n";
     let set = compile(&library, &[("t.rules".into(), text.into())]).unwrap();
     let compiled = deburr_ruleset::rules();
-    let groups = vec![Group { name: "opt", doc: "", by_op: &[], dialect: &[] }];
+    let groups = vec![Group { name: "opt", doc: "", by_op: &[], dialect: &[], outside: &[] }];
     let hollow: &'static RuleSet =
         Box::leak(Box::new(RuleSet { groups: Vec::leak(groups), ..*compiled }));
     let interpreter = Interpreter::new(&set, "opt").unwrap();

@@ -14,10 +14,11 @@ pub use super::miss::{Failure, Verdict};
 use crate::facts::abs::{self, Abs};
 use crate::rewriter::{Rewriter, Val};
 use deburr_ir_core::{AluOp, Def, Denorm, Flags, Instr, InstrView, Rounding, Swizzle, User};
+use deburr_rulegen::diagnostics::Span;
 use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::model::{
-    Chain, ClassId, Comps, Cond, FactUse, LONGEST_CHAIN, Literal, NodeId, NodeKind, Profit, Rule,
-    RuleSet, VarId, VarKind,
+    Chain, ClassId, Comps, Cond, FactUse, LONGEST_CHAIN, Literal, NodeId, NodeKind, Outside,
+    Profit, Rule, RuleSet, VarId, VarKind,
 };
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -145,6 +146,21 @@ impl<'r> Interpreter<'r> {
         let (test, m) = closest.found?;
         Some(Verdict::Failed(state.failure(cx, root, test, &m)))
     }
+}
+
+/// The construct for which this matcher can't try a rule, and where it stands.
+pub fn not_interpreted(rule: &Rule) -> Option<(&'static str, Span)> {
+    rule.nodes.iter().find_map(|node| match &node.kind {
+        NodeKind::Outside { what, .. } => {
+            let what = match what {
+                Outside::Intrinsic { .. } => "an intrinsic in a rule",
+                Outside::Tex { .. } => "a texture operation in a rule",
+                Outside::Phi => "a phi in a rule",
+            };
+            Some((what, node.span))
+        }
+        _ => None,
+    })
 }
 
 /// A rule that is tried.
@@ -322,7 +338,9 @@ impl State<'_> {
                 }
                 Ok(())
             }
-            NodeKind::Compute { .. } | NodeKind::Ref(_) => Err(Test::Opcode(id)),
+            NodeKind::Compute { .. } | NodeKind::Outside { .. } | NodeKind::Ref(_) => {
+                Err(Test::Opcode(id))
+            }
         }
     }
 
@@ -514,7 +532,7 @@ impl State<'_> {
                 value.encode(*base, self.bits(cx, node.class, m)).ok()
             }
             NodeKind::Compute { .. } => done.get(&id).map(|v| v[i]),
-            NodeKind::Op { .. } | NodeKind::Ref(_) => None,
+            NodeKind::Op { .. } | NodeKind::Outside { .. } | NodeKind::Ref(_) => None,
         }
     }
 
@@ -700,6 +718,8 @@ impl State<'_> {
                     false => Val { def: seen.def, swizzle: Swizzle::new(&seen.comps) },
                 }
             }
+            // Rules with such nodes are not tried.
+            NodeKind::Outside { .. } => cx.imm_n(self.bits(cx, node.class, m), comps, &[0; 16]),
             NodeKind::Ref(inner) => {
                 self.build_node(cx, *inner, root, root_comps, m, constants, keep, done)
             }

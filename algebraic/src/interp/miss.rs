@@ -442,9 +442,10 @@ impl State<'_> {
         match &self.rule.nodes[id].kind {
             NodeKind::Op { op, .. } => self.set.ops.get(*op).name.clone(),
             NodeKind::Var(var) => self.rule.vars[*var].name.clone(),
-            NodeKind::Literal(..) | NodeKind::Compute { .. } | NodeKind::Ref(_) => {
-                self.source(self.rule.nodes[id].span)
-            }
+            NodeKind::Literal(..)
+            | NodeKind::Compute { .. }
+            | NodeKind::Outside { .. }
+            | NodeKind::Ref(_) => self.source(self.rule.nodes[id].span),
         }
     }
 

@@ -216,6 +216,7 @@ impl<'a> Terms<'a> {
                 None => inputs[*v].clone(),
             },
             NodeKind::Ref(inner) => self.node(*inner, inputs, bound, side, choices, memo)?,
+            NodeKind::Outside { .. } => return None,
             NodeKind::Literal(value, base) => literal(value, *base, bits, comps)?,
             NodeKind::Compute { expr, args, bits: class } => {
                 let args: Option<Vec<Value>> = args

@@ -241,11 +241,22 @@ pub enum TermKind {
     /// `ac(op: …)`
     Ac(Name, Vec<Term>),
     /// `@intrinsic(…; index = …)`
-    Intrinsic(Name, Vec<Term>),
+    Intrinsic(Name, Vec<Term>, Vec<Attr>),
     /// `tex.OP(kind: …; attr = …)`
-    Tex(Name, Vec<Term>),
+    Tex(Name, Vec<(Name, Term)>, Vec<Attr>),
     /// `phi(a, b)`
     Phi(Vec<Term>),
+}
+
+/// `base = 4`
+#[derive(Clone, Debug)]
+pub struct Attr {
+    /// The index or attribute.
+    pub key: Name,
+    /// Its value as written.
+    pub value: Name,
+    /// The value, where it is a literal.
+    pub literal: Option<Literal>,
 }
 
 /// `:SIZExCOUNT`

@@ -35,15 +35,26 @@ fn diagnostic(set: &RuleSet, rule: &Rule, code: Code, message: String) -> Diagno
 /// A convergent operation may only be created at a matched root of the same kind.
 fn convergent(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
     let root = match &rule.nodes[rule.pattern].kind {
-        NodeKind::Op { op, .. } => *op,
+        NodeKind::Op { op, .. } => Ok(*op),
+        NodeKind::Outside { what, .. } => Err(super::outside::name_of(set, what)),
         _ => return,
     };
     for alt in &rule.alts {
         for id in rule.reachable(alt.term) {
-            let NodeKind::Op { op, .. } = &rule.nodes[id].kind else { continue };
-            let sig = set.ops.get(*op);
-            if sig.convergent && !(id == alt.term && *op == root) {
-                let text = format!("the replacement creates `{}`, which is convergent", sig.name);
+            let (name, kind) = match &rule.nodes[id].kind {
+                NodeKind::Op { op, .. } if set.ops.get(*op).convergent => {
+                    (set.ops.get(*op).name.clone(), Ok(*op))
+                }
+                NodeKind::Outside { what: what @ Outside::Intrinsic { id, .. }, .. }
+                    if set.ops.intrinsic(*id).convergent =>
+                {
+                    let name = super::outside::name_of(set, what);
+                    (name.clone(), Err(name))
+                }
+                _ => continue,
+            };
+            if !(id == alt.term && kind == root) {
+                let text = format!("the replacement creates `{name}`, which is convergent");
                 let d = Diagnostic::error(
                     codes::CONVERGENT,
                     &set.files[rule.file].0,
@@ -127,16 +138,24 @@ fn equal(a: &Rule, x: NodeId, b: &Rule, y: NodeId, set: &RuleSet) -> bool {
             };
             p == q && f == g && (pairs([0, 1]) || (set.ops.get(*p).commutative && pairs([1, 0])))
         }
+        (
+            NodeKind::Outside { what: p, args: s, .. },
+            NodeKind::Outside { what: q, args: t, .. },
+        ) => p == q && s.iter().zip(t).all(|(s, t)| equal(a, *s, b, *t, set)),
         _ => false,
     }
 }
 
 /// Rules behind an earlier one that fires wherever they would.
 fn shadowed(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
-    let mut by_root: HashMap<(usize, usize), Vec<&Rule>> = HashMap::new();
+    let mut by_root: HashMap<(usize, Result<usize, String>), Vec<&Rule>> = HashMap::new();
     for rule in &set.rules {
-        let NodeKind::Op { op, .. } = &rule.nodes[rule.pattern].kind else { continue };
-        let earlier = by_root.entry((rule.group, *op)).or_default();
+        let root = match &rule.nodes[rule.pattern].kind {
+            NodeKind::Op { op, .. } => Ok(*op),
+            NodeKind::Outside { what, .. } => Err(super::outside::name_of(set, what)),
+            _ => continue,
+        };
+        let earlier = by_root.entry((rule.group, root)).or_default();
         let same_left = |e: &Rule| covers_pattern(set, rule, e).is_some();
         // Where the left sides differ, the earlier rule may be illegal on a target where the later one isn't.
         let hit =
@@ -172,6 +191,7 @@ fn covers(set: &RuleSet, first: &Rule, second: &Rule) -> bool {
         || second.env.denorm & !first.env.denorm != 0
         || second.env.rounding & !first.env.rounding != 0
         || !targets_cover(set, first, second)
+        || !first.needed_at_phis().is_empty()
     {
         return false;
     }
@@ -379,6 +399,23 @@ fn cover(
     match (&m.kind, &n.kind) {
         (NodeKind::Literal(v, _), NodeKind::Literal(w, _)) => {
             v == w && cover(set, first, second, rest, found)
+        }
+        (
+            NodeKind::Outside { what: p, args: s, .. },
+            NodeKind::Outside { what: q, args: t, .. },
+        ) => {
+            let ways = super::outside::ways((p, s), (q, t));
+            ways.iter().any(|pairs| {
+                let mut next = rest.to_vec();
+                next.extend(pairs.iter().rev());
+                let mut trial = found.clone();
+                let ok = cover(set, first, second, &next, &mut trial);
+                found.compared = trial.compared;
+                if ok {
+                    *found = trial;
+                }
+                ok
+            })
         }
         (
             NodeKind::Op { op: p, promises: f, args: s, .. },

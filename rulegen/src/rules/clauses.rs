@@ -156,11 +156,10 @@ impl Resolver<'_> {
     fn has_float(&self, pattern: NodeId) -> bool {
         let mut stack = vec![pattern];
         while let Some(id) = stack.pop() {
-            if let NodeKind::Op { op, args, .. } = &self.nodes[id].kind {
-                if self.lib.ops.get(*op).float {
-                    return true;
-                }
-                stack.extend(args);
+            match &self.nodes[id].kind {
+                NodeKind::Op { op, .. } if self.lib.ops.get(*op).float => return true,
+                NodeKind::Op { args, .. } | NodeKind::Outside { args, .. } => stack.extend(args),
+                _ => {}
             }
         }
         false

@@ -16,7 +16,7 @@ codes! {
     SYNTAX = 301, "a rule file that doesn't follow the grammar",
         "The grammar is in the language reference. A file begins with `rules 1`; a rule is `rule NAME: PATTERN => REPLACEMENT CLAUSES;`.";
     NOT_YET = 302, "a construct that is parsed but not compiled",
-        "Intrinsics, texture operations and phis are part of the grammar, but no matcher is generated for them.";
+        "Texture operations and phis are matched, but not made: no replacement can have one. They and intrinsics are compiled, but not interpreted: a rule with one of them must be built in.";
     CLAUSE_ORDER = 303, "clauses out of order, or twice",
         "Clauses stand in the order where, with, when, if, group, canonical, ulps, allow, waive, test, and only allow and test may be repeated.";
     UNKNOWN_OP = 304, "an opcode that is not in the table",
@@ -87,6 +87,10 @@ codes! {
         "A value that the pattern matches has a use, and uses are counted up to 64; a value that an operation of the pattern uses is used as that operation.";
     CHAIN = 337, "an `ac` that stands for no chain",
         "`ac(op: a, #c)` finds its operands anywhere in a chain of one operation, which must be associative and commutative. Float operations are that only under `with reassoc`. A chain of `iand` or `ior` hides operands that break promises, in one bracketing and not in another, so that only the constant can take its place that hides them all. What stands in an `ac` is no operation of the same kind: its operands are operands of the chain.";
+    EFFECT = 338, "an effect that a rule would drop or make",
+        "A matched root goes away, and what a rule makes may be made any number of times: neither may write memory or order what does. `deburr intrinsics` lists what each does: a root must have the flag `eliminate`, what is made also `reorder`.";
+    INDEX = 339, "a const index or attribute that doesn't fit",
+        "The const indices of an intrinsic are those of its entry in `intrinsics.toml`, with values of their types. In a pattern those that are written must have the value; in a replacement the others have their defaults.";
     ALLOW = 360, "an `allow` of a check that there isn't",
         "`allow E0319 \"why\"` names the code of a check of rules, as its message shows it.";
     TEST = 361, "a `test` that can't be run",

@@ -12,15 +12,28 @@ use crate::diagnostics::Diagnostic;
 fn cost(set: &RuleSet, rule: &Rule, root: NodeId) -> (u32, u32) {
     let (mut total, mut count) = (0, 0);
     for node in rule.reachable(root) {
-        let NodeKind::Op { op, .. } = &rule.nodes[node].kind else { continue };
         let comps = match rule.nodes[node].comps {
             Comps::Fixed(n) => n.into(),
             Comps::Generic => 1,
         };
-        total += u32::from(set.ops.get(*op).cost) * comps;
+        total += match &rule.nodes[node].kind {
+            NodeKind::Op { op, .. } => u32::from(set.ops.get(*op).cost) * comps,
+            NodeKind::Outside { what, .. } => outside(set, what),
+            _ => continue,
+        };
         count += 1;
     }
     (total, count)
+}
+
+/// Cost of what isn't arithmetic, by instruction.
+fn outside(set: &RuleSet, what: &Outside) -> u32 {
+    match what {
+        Outside::Intrinsic { id, .. } if set.ops.intrinsic(*id).convergent => 4,
+        Outside::Intrinsic { .. } => 1,
+        Outside::Tex { .. } => 4,
+        Outside::Phi => 0,
+    }
 }
 
 /// Reports alternatives that cost more than the pattern, or as much with more operations. One that costs the same is a

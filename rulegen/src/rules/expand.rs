@@ -275,6 +275,18 @@ impl Cx<'_> {
         }
     }
 
+    fn attrs(&mut self, attrs: &[Attr]) -> Vec<Attr> {
+        let attr = |a: &Attr| match (&a.literal, self.lookup(&a.value.text).cloned()) {
+            (None, Some(value)) => Attr {
+                key: a.key.clone(),
+                value: Name { text: value.text, span: a.value.span },
+                literal: value.literal.map(|l| Literal { span: a.value.span, ..l }),
+            },
+            _ => a.clone(),
+        };
+        attrs.iter().map(attr).collect()
+    }
+
     fn terms(&mut self, terms: &[Term]) -> Vec<Term> {
         terms.iter().map(|t| self.term(t)).collect()
     }
@@ -306,8 +318,13 @@ impl Cx<'_> {
             }
             TermKind::Literal(l) => TermKind::Literal(l.clone()),
             TermKind::Ac(op, args) => TermKind::Ac(self.word(op), self.terms(args)),
-            TermKind::Intrinsic(n, args) => TermKind::Intrinsic(self.word(n), self.terms(args)),
-            TermKind::Tex(n, args) => TermKind::Tex(self.word(n), self.terms(args)),
+            TermKind::Intrinsic(n, args, attrs) => {
+                TermKind::Intrinsic(self.word(n), self.terms(args), self.attrs(attrs))
+            }
+            TermKind::Tex(n, srcs, attrs) => {
+                let srcs = srcs.iter().map(|(kind, t)| (self.word(kind), self.term(t))).collect();
+                TermKind::Tex(self.word(n), srcs, self.attrs(attrs))
+            }
             TermKind::Phi(args) => TermKind::Phi(self.terms(args)),
         };
         Term { bind, kind, swizzle: term.swizzle.clone(), span: term.span }

@@ -24,6 +24,7 @@ pub mod library;
 pub mod model;
 pub mod ops;
 pub mod order;
+pub mod outside;
 mod overlap;
 pub mod parse;
 mod resolve;

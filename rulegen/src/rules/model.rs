@@ -219,6 +219,11 @@ impl Rule {
         self.chains.iter().any(|c| c.nodes[1..].contains(&node))
     }
 
+    /// Whether it has anything but arithmetic.
+    pub fn has_outside(&self) -> bool {
+        self.nodes.iter().any(|n| matches!(n.kind, NodeKind::Outside { .. }))
+    }
+
     /// The nodes of the pattern, parents first, operands in source order.
     pub fn pattern_nodes(&self) -> Vec<NodeId> {
         self.reachable(self.pattern)
@@ -285,7 +290,9 @@ impl Node {
     /// Direct operands.
     pub fn operands(&self) -> &[NodeId] {
         match &self.kind {
-            NodeKind::Op { args, .. } | NodeKind::Compute { args, .. } => args,
+            NodeKind::Op { args, .. }
+            | NodeKind::Compute { args, .. }
+            | NodeKind::Outside { args, .. } => args,
             NodeKind::Ref(node) => std::slice::from_ref(node),
             NodeKind::Var(_) | NodeKind::Literal(..) => &[],
         }
@@ -330,6 +337,39 @@ pub enum NodeKind {
     },
     /// Another node under a swizzle.
     Ref(NodeId),
+    /// What isn't an ALU operation.
+    Outside {
+        /// What it is.
+        what: Outside,
+        /// Operands.
+        args: Vec<NodeId>,
+        /// `m@`
+        bind: Option<VarId>,
+    },
+}
+
+/// What a rule matches outside of arithmetic. To the checker of soundness its value may be any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// An intrinsic.
+    Intrinsic {
+        /// Index in the table of intrinsics.
+        id: usize,
+        /// Const indices, by their place in the table of indices, and their values: wanted in a pattern, given in a
+        /// replacement.
+        indices: Vec<(usize, u32)>,
+    },
+    /// A texture operation. Its operands are its sources of these kinds; it has no others.
+    Tex {
+        /// Index in [`TEX_OPS`](super::outside::TEX_OPS).
+        op: usize,
+        /// Indices in [`TEX_SRCS`](super::outside::TEX_SRCS).
+        srcs: Vec<usize>,
+        /// Indices in [`TEX_ATTRS`](super::outside::TEX_ATTRS) and the values that are wanted.
+        attrs: Vec<(usize, u32)>,
+    },
+    /// A phi of two sources, in either order.
+    Phi,
 }
 
 /// What a variable stands for.

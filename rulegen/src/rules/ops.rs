@@ -3,6 +3,7 @@
 use super::classes::{ALL_SIZES, BOOL_SIZES, FLOAT_SIZES};
 use super::model::flags;
 use crate::expr::{Base, Expr, ExprKind};
+use crate::tables::intrinsic::{IndexDef, IntrinsicDef};
 use crate::tables::op::{Convergent, Eval, OpDef};
 use crate::tables::{self, Tables};
 use std::collections::HashMap;
@@ -122,11 +123,60 @@ impl OpSig {
     }
 }
 
+/// An intrinsic.
+#[derive(Clone, Debug)]
+pub struct IntrinsicSig {
+    /// Name; its position is its id.
+    pub name: String,
+    /// Components of each source: 0 = the instruction's count, −1 = any.
+    pub srcs: Vec<i8>,
+    /// Bit size of each source, 0 = any; empty = all any.
+    pub src_bits: Vec<u8>,
+    /// Components of the result, `None` = there is none.
+    pub dest: Option<i8>,
+    /// Admissible sizes of the result as a set.
+    pub sizes: u8,
+    /// The source that has the result's size.
+    pub bits_from: Option<u8>,
+    /// Const indices, by their place in the table of indices.
+    pub indices: Vec<usize>,
+    /// May be removed when its result is unused.
+    pub eliminate: bool,
+    /// May be created anywhere, and any number of times.
+    pub free: bool,
+    /// Whether its result depends on other invocations.
+    pub convergent: bool,
+}
+
 /// The opcode table as the rule language sees it.
 #[derive(Clone, Debug, Default)]
 pub struct Ops {
     list: Vec<OpSig>,
     by_name: HashMap<String, usize>,
+    intrinsics: Vec<IntrinsicSig>,
+    indices: Vec<IndexDef>,
+}
+
+impl IntrinsicSig {
+    fn from_table(def: &IntrinsicDef, tables: &Tables) -> IntrinsicSig {
+        let place = |name: &String| tables.indices.iter().position(|i| i.name == *name);
+        let set =
+            |bits: &[u8]| bits.iter().fold(0, |s, b| s | super::classes::size_set((*b).into()));
+        let convergent = def.convergent != Convergent::None;
+        let effect = def.memory.barrier || !def.memory.writes.is_empty();
+        IntrinsicSig {
+            name: def.name.clone(),
+            srcs: def.srcs.clone(),
+            src_bits: def.src_bits.clone(),
+            dest: def.dest,
+            sizes: if def.dest_bits.is_empty() { ALL_SIZES } else { set(&def.dest_bits) },
+            bits_from: def.bits_from,
+            indices: def.indices.iter().filter_map(place).collect(),
+            eliminate: def.eliminate,
+            free: def.eliminate && def.reorder && !convergent && !effect,
+            convergent,
+        }
+    }
 }
 
 impl From<&tables::SigTy> for SigTy {
@@ -172,21 +222,24 @@ impl Ops {
     /// The ops of the built-in tables.
     pub fn from_tables(tables: &Tables) -> Ops {
         let list = tables.ops.iter().enumerate().map(|(i, op)| OpSig::from_table(i as u16, op));
-        Ops::new(list.collect())
+        let intrinsics = tables.intrinsics.iter().map(|i| IntrinsicSig::from_table(i, tables));
+        let (intrinsics, indices) = (intrinsics.collect(), tables.indices.clone());
+        Ops { intrinsics, indices, ..Ops::new(list.collect()) }
     }
 
     /// The ops of the built-in tables and of a dialect whose ids begin at `first`.
     pub fn with_dialect(tables: &Tables, dialect: &Tables, first: u16) -> Ops {
-        let mut list = Ops::from_tables(tables).list;
+        let builtin = Ops::from_tables(tables);
         let own = dialect.ops.iter().enumerate();
-        list.extend(own.map(|(i, op)| OpSig::from_table(first + i as u16, op)));
-        Ops::new(list)
+        let own = own.map(|(i, op)| OpSig::from_table(first + i as u16, op));
+        let list = builtin.list.into_iter().chain(own).collect();
+        Ops { intrinsics: builtin.intrinsics, indices: builtin.indices, ..Ops::new(list) }
     }
 
     /// A table of these ops, in the order of their ids.
     pub fn new(list: Vec<OpSig>) -> Ops {
         let by_name = list.iter().enumerate().map(|(i, op)| (op.name.clone(), i)).collect();
-        Ops { list, by_name }
+        Ops { list, by_name, ..Ops::default() }
     }
 
     /// The op at an index.
@@ -197,6 +250,21 @@ impl Ops {
     /// The index of a name.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
+    }
+
+    /// The intrinsic at an index.
+    pub fn intrinsic(&self, index: usize) -> &IntrinsicSig {
+        &self.intrinsics[index]
+    }
+
+    /// All intrinsics in order.
+    pub fn intrinsics(&self) -> &[IntrinsicSig] {
+        &self.intrinsics
+    }
+
+    /// All const indices in order.
+    pub fn indices(&self) -> &[IndexDef] {
+        &self.indices
     }
 
     /// All ops in order.

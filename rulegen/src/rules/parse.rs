@@ -481,6 +481,7 @@ impl Cx<'_> {
         }
         let atom = self.expect(atom, span)?;
         let (mut names, mut flags, mut args) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut kinds, mut attrs) = (Vec::new(), Vec::new());
         let (mut swizzle, mut note) = (None, None);
         let shape = atom.as_rule();
         if shape == Rule::literal {
@@ -493,9 +494,22 @@ impl Cx<'_> {
                 Rule::flag => flags.extend(p.into_inner().next().map(|p| name_of(&p))),
                 Rule::term => args.push(self.term(p)?),
                 Rule::tex_src => {
-                    if let Some(t) = p.into_inner().find(|p| p.as_rule() == Rule::term) {
-                        args.push(self.term(t)?);
-                    }
+                    let at = span_of(&p);
+                    let mut parts = p.into_inner();
+                    kinds.push(self.expect(parts.next().map(|p| name_of(&p)), at)?);
+                    args.push(self.term(self.expect(parts.next(), at)?)?);
+                }
+                Rule::attr => {
+                    let at = span_of(&p);
+                    let mut parts = p.into_inner();
+                    let key = self.expect(parts.next().map(|p| name_of(&p)), at)?;
+                    let value = self.expect(parts.next(), at)?;
+                    let name = name_of(&value);
+                    let literal = match value.as_rule() {
+                        Rule::literal => Some(self.literal(value)?),
+                        _ => None,
+                    };
+                    attrs.push(Attr { key, value: name, literal });
                 }
                 Rule::swizzle => swizzle = swizzle_letters(p),
                 Rule::size_note => note = Some(self.size_note(p)?),
@@ -508,8 +522,11 @@ impl Cx<'_> {
             Rule::var_term => TermKind::Var(self.expect(name, span)?, note),
             Rule::const_term => TermKind::Const(self.expect(name, span)?, note),
             Rule::ac_term => TermKind::Ac(self.expect(name, span)?, args),
-            Rule::intrinsic_term => TermKind::Intrinsic(self.expect(name, span)?, args),
-            Rule::tex_term => TermKind::Tex(self.expect(name, span)?, args),
+            Rule::intrinsic_term => TermKind::Intrinsic(self.expect(name, span)?, args, attrs),
+            Rule::tex_term => {
+                let srcs = kinds.into_iter().zip(args).collect();
+                TermKind::Tex(self.expect(name, span)?, srcs, attrs)
+            }
             Rule::phi_term => TermKind::Phi(args),
             _ => return Err(self.bad(span, "expected a term")),
         };

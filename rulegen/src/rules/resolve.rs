@@ -152,7 +152,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn fixed_class(&mut self, bits: u8, span: Span) -> usize {
+    pub fn fixed_class(&mut self, bits: u8, span: Span) -> usize {
         self.classes.size(classes::size_set(bits.into()), span)
     }
 
@@ -163,7 +163,13 @@ impl<'a> Resolver<'a> {
         Slot { class, comps, base: Base::Uint, untyped: true, unsized_: true }
     }
 
-    fn push(&mut self, kind: NodeKind, swizzle: Option<Vec<u8>>, slot: Slot, span: Span) -> NodeId {
+    pub fn push(
+        &mut self,
+        kind: NodeKind,
+        swizzle: Option<Vec<u8>>,
+        slot: Slot,
+        span: Span,
+    ) -> NodeId {
         self.nodes.push(Draft { kind, swizzle, class: slot.class, comps: slot.comps, span });
         self.nodes.len() - 1
     }
@@ -176,9 +182,7 @@ impl<'a> Resolver<'a> {
             Some(letters) => Some(self.swizzle(letters)?),
             None => None,
         };
-        if term.bind.is_some()
-            && !(self.in_pattern && matches!(term.kind, TermKind::Op { .. } | TermKind::Ac(..)))
-        {
+        if term.bind.is_some() && !(self.in_pattern && binds(&term.kind)) {
             let d = Diagnostic::error(
                 codes::TERM_ONLY,
                 self.file,
@@ -195,13 +199,15 @@ impl<'a> Resolver<'a> {
             }
             TermKind::Literal(literal) => Some(self.literal(literal, slot)),
             TermKind::Ac(op, args) => self.chain(term, op, args, slot),
-            TermKind::Intrinsic(name, _) => self.not_yet(name.span, "an intrinsic in a rule"),
-            TermKind::Tex(name, _) => self.not_yet(name.span, "a texture operation in a rule"),
-            TermKind::Phi(_) => self.not_yet(term.span, "a phi in a rule"),
+            TermKind::Intrinsic(name, args, attrs) => {
+                self.intrinsic(term, name, args, attrs, swizzle, slot)
+            }
+            TermKind::Tex(name, srcs, attrs) => self.tex(term, name, srcs, attrs, swizzle, slot),
+            TermKind::Phi(args) => self.phi(term, args, slot),
         }
     }
 
-    fn not_yet(&mut self, span: Span, what: &str) -> Option<NodeId> {
+    pub fn not_yet(&mut self, span: Span, what: &str) -> Option<NodeId> {
         self.error(codes::NOT_YET, span, format!("{what} is not compiled yet"));
         None
     }
@@ -356,7 +362,7 @@ impl<'a> Resolver<'a> {
         out
     }
 
-    fn bind(
+    pub fn bind(
         &mut self,
         name: &ast::Name,
         kind: VarKind,
@@ -799,6 +805,18 @@ impl<'a> Resolver<'a> {
 
     pub fn swizzle_of(&mut self, letters: &ast::Name) -> Option<Vec<u8>> {
         self.swizzle(letters)
+    }
+}
+
+/// Whether a term is an instruction.
+fn binds(kind: &TermKind) -> bool {
+    match kind {
+        TermKind::Op { .. }
+        | TermKind::Ac(..)
+        | TermKind::Intrinsic(..)
+        | TermKind::Tex(..)
+        | TermKind::Phi(_) => true,
+        TermKind::Var(..) | TermKind::Const(..) | TermKind::Literal(_) => false,
     }
 }
 

@@ -27,7 +27,9 @@ pub(super) fn check(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
     if set.rules.windows(2).all(|w| w[0].group == w[1].group) {
         return;
     }
-    for (index, rule) in set.rules.iter().enumerate().filter(|(_, rule)| is_small(rule)) {
+    for (index, rule) in
+        set.rules.iter().enumerate().filter(|(_, rule)| is_small(rule) && !rule.has_outside())
+    {
         for sizes in &rule.instances {
             let mut term = |node| exact(set, rule, node, sizes, &mut literals);
             let left = term(rule.pattern);
@@ -92,7 +94,7 @@ fn exact(set: &RuleSet, rule: &Rule, node: NodeId, sizes: &[u8], literals: &mut 
             });
             Term::App(Symbol { op: CONSTANTS + 1 + at as u32, bits }, Vec::new())
         }
-        NodeKind::Compute { .. } => Term::Const,
+        NodeKind::Compute { .. } | NodeKind::Outside { .. } => Term::Const,
         NodeKind::Ref(of) => exact(set, rule, *of, sizes, literals),
         NodeKind::Var(v) => match rule.vars[*v].kind {
             VarKind::Value | VarKind::Const => Term::Var(*v),

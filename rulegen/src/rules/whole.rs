@@ -13,22 +13,14 @@ impl Resolver<'_> {
     /// Resolves the rule. What is wrong with it is in the diagnostics; `None` if it can't be used.
     pub(super) fn rule(mut self, stamped: &Stamped, file_index: usize, line: u32) -> Option<Rule> {
         let ast = &stamped.rule;
-        let (TermKind::Op { op, .. } | TermKind::Ac(op, _)) = &ast.pattern.kind else {
-            match &ast.pattern.kind {
-                TermKind::Var(..) | TermKind::Const(..) | TermKind::Literal(_) => {
-                    self.error(codes::ROOT, ast.pattern.span, "the left side must be an operation");
-                }
-                _ => {
-                    let slot = self.open_slot(ast.pattern.span);
-                    self.term(&ast.pattern, slot);
-                }
-            }
+        if let TermKind::Var(..) | TermKind::Const(..) | TermKind::Literal(_) = &ast.pattern.kind {
+            self.error(codes::ROOT, ast.pattern.span, "the left side must be an operation");
             return None;
-        };
+        }
         if ast.pattern.swizzle.is_some() {
             self.error(
                 codes::SWIZZLE,
-                op.span,
+                ast.pattern.span,
                 "the matched root is a whole instruction: it has no swizzle",
             );
         }
@@ -86,6 +78,7 @@ impl Resolver<'_> {
             );
         }
         self.check_absorbing(pattern, &alts);
+        self.check_outside(ast, pattern);
         if !self.failed {
             self.check_unused(ast);
         }

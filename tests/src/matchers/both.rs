@@ -38,7 +38,13 @@ impl<'a> Matchers<'a> {
     /// The matchers of a rule set.
     pub fn new(set: &'a model::RuleSet, compiled: &'static RuleSet) -> Matchers<'a> {
         let groups = compiled.groups.iter();
-        let hollow = groups.map(|g| Group { name: g.name, doc: g.doc, by_op: &[], dialect: &[] });
+        let hollow = groups.map(|g| Group {
+            name: g.name,
+            doc: g.doc,
+            by_op: &[],
+            dialect: &[],
+            outside: &[],
+        });
         // Groups of a rule set live as long as the program; there is one set a program.
         let groups: &'static [Group] = Vec::leak(hollow.collect());
         let interpreters = set.groups.iter().filter_map(|g| Interpreter::new(set, &g.0)).collect();

@@ -32,6 +32,7 @@ pub(super) fn arm(set: &RuleSet, index: usize, fact_names: &[String]) -> Arm {
         loops: 0,
         bound: HashMap::new(),
         computed: HashMap::new(),
+        copied: rule.constants_under_phis(),
     };
     e.rule();
     Arm { functions: e.functions, body: e.out }
@@ -45,23 +46,25 @@ pub(super) fn op_path(sig: &OpSig) -> String {
     }
 }
 
-struct Emitter<'a> {
-    set: &'a RuleSet,
-    rule: &'a Rule,
+pub(super) struct Emitter<'a> {
+    pub set: &'a RuleSet,
+    pub rule: &'a Rule,
     index: usize,
     fact_names: &'a [String],
     out: String,
     functions: String,
     indent: usize,
-    loops: usize,
+    pub loops: usize,
     /// The expression of a variable's value once bound.
-    bound: HashMap<VarId, String>,
+    pub bound: HashMap<VarId, String>,
     /// Arrays of computed constants by node.
     computed: HashMap<NodeId, String>,
+    /// Constants that may be made where the root can't see them.
+    copied: Vec<VarId>,
 }
 
 impl Emitter<'_> {
-    fn line(&mut self, text: impl AsRef<str>) {
+    pub(super) fn line(&mut self, text: impl AsRef<str>) {
         for _ in 0..self.indent {
             self.out.push_str("    ");
         }
@@ -69,24 +72,24 @@ impl Emitter<'_> {
         self.out.push('\n');
     }
 
-    fn open(&mut self, text: impl AsRef<str>) {
+    pub(super) fn open(&mut self, text: impl AsRef<str>) {
         self.line(text);
         self.indent += 1;
     }
 
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.indent -= 1;
         self.line("}");
     }
 
-    fn fail(&self) -> String {
+    pub(super) fn fail(&self) -> String {
         match self.loops {
             0 => format!("break 'r{}", self.index),
             _ => "continue".to_string(),
         }
     }
 
-    fn test(&mut self, condition: impl AsRef<str>) {
+    pub(super) fn test(&mut self, condition: impl AsRef<str>) {
         let fail = self.fail();
         self.open(format!("if !({}) {{", condition.as_ref()));
         self.line(format!("{fail};"));
@@ -100,7 +103,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn comps(&self, comps: Comps) -> String {
+    pub(super) fn comps(&self, comps: Comps) -> String {
         match comps {
             Comps::Fixed(n) => n.to_string(),
             Comps::Generic => "comps".to_string(),
@@ -108,7 +111,7 @@ impl Emitter<'_> {
     }
 
     /// The bits of a class, as a number or read from the value of a pattern node.
-    fn bits(&self, class: ClassId) -> String {
+    pub(super) fn bits(&self, class: ClassId) -> String {
         let rule = self.rule;
         let first = rule.instances[0][class];
         if rule.instances.iter().all(|i| i[class] == first) {
@@ -168,11 +171,18 @@ impl Emitter<'_> {
         if let (Comps::Fixed(n), true) = (rule.nodes[root].comps, per_component) {
             self.test(format!("comps == {n}"));
         }
+        if let NodeKind::Outside { what, .. } = &rule.nodes[root].kind {
+            self.outside(root, what);
+            if let Comps::Fixed(n) = rule.nodes[root].comps {
+                self.test(format!("comps == {n}"));
+            }
+        }
         self.instruction(root);
         self.environment();
         self.operands(root);
         self.first_places();
         self.sizes();
+        self.phis();
         if let Some(when) = &rule.when {
             let text = self.cond(when);
             self.test(text);
@@ -208,6 +218,7 @@ impl Emitter<'_> {
         let kind = |node: NodeId| -> Option<String> {
             match &self.rule.nodes[node].kind {
                 NodeKind::Op { .. } => self.sig(node).map(|s| format!("{}.0", op_path(s))),
+                NodeKind::Outside { .. } => Some("Rewriter::OTHER".to_string()),
                 NodeKind::Literal(..) => Some("Rewriter::CONST".to_string()),
                 NodeKind::Var(v) if self.rule.vars[*v].kind == VarKind::Const => {
                     Some("Rewriter::CONST".to_string())
@@ -243,7 +254,10 @@ impl Emitter<'_> {
     }
 
     /// Tests of an instruction itself: promises and licences.
-    fn instruction(&mut self, node: NodeId) {
+    pub(super) fn instruction(&mut self, node: NodeId) {
+        if let NodeKind::Outside { bind: Some(var), .. } = &self.rule.nodes[node].kind {
+            self.bound.insert(*var, format!("v{node}"));
+        }
         let NodeKind::Op { promises, bind, .. } = &self.rule.nodes[node].kind else { return };
         let float = self.sig(node).is_some_and(|s| s.float);
         let wanted = promises | if float { self.rule.licences } else { 0 };
@@ -304,7 +318,7 @@ impl Emitter<'_> {
     }
 
     /// How often a variable occurs in the pattern, and whether anything else looks at it.
-    fn is_loose(&self, node: NodeId) -> bool {
+    pub(super) fn is_loose(&self, node: NodeId) -> bool {
         let NodeKind::Var(var) = &self.rule.nodes[node].kind else { return false };
         let occurrences = self
             .rule
@@ -323,8 +337,12 @@ impl Emitter<'_> {
     }
 
     /// Matches the operands of a matched operation, cheap tests of all of them first.
-    fn operands(&mut self, node: NodeId) {
-        let NodeKind::Op { op, args, .. } = &self.rule.nodes[node].kind else { return };
+    pub(super) fn operands(&mut self, node: NodeId) {
+        let (op, args) = match &self.rule.nodes[node].kind {
+            NodeKind::Op { op, args, .. } => (op, args),
+            NodeKind::Outside { what, args, .. } => return self.outside_operands(node, what, args),
+            _ => return,
+        };
         if let Some(chain) = self.rule.chain_at(node) {
             return self.chain(node, *op, &chain.operands);
         }
@@ -359,9 +377,7 @@ impl Emitter<'_> {
             self.cheap(*arg);
         }
         for arg in &args {
-            if matches!(self.rule.nodes[*arg].kind, NodeKind::Op { .. }) {
-                self.instruction(*arg);
-            }
+            self.instruction(*arg);
         }
         for arg in &args {
             self.operands(*arg);
@@ -392,9 +408,7 @@ impl Emitter<'_> {
             }
             self.line(format!("let v{operand} = c{node}.operand(i{operand});"));
             self.cheap(*operand);
-            if matches!(rule.nodes[*operand].kind, NodeKind::Op { .. }) {
-                self.instruction(*operand);
-            }
+            self.instruction(*operand);
         }
         for operand in operands {
             self.operands(*operand);
@@ -402,7 +416,7 @@ impl Emitter<'_> {
     }
 
     /// What can be said of an operand without looking further down.
-    fn cheap(&mut self, id: NodeId) {
+    pub(super) fn cheap(&mut self, id: NodeId) {
         let node = self.rule.nodes[id].clone();
         let comps = self.comps(node.comps);
         match &node.kind {
@@ -449,6 +463,23 @@ impl Emitter<'_> {
                 }
                 let value = self.value_at(*var, id);
                 self.bound.insert(*var, value);
+            }
+            NodeKind::Outside { what, .. } => {
+                let find = match what {
+                    Outside::Intrinsic { id: which, .. } => {
+                        format!("intrinsic(v{id}, {})", super::outside::intrinsic(self.set, *which))
+                    }
+                    Outside::Tex { op, .. } => format!("tex(v{id}, {})", super::outside::tex(*op)),
+                    Outside::Phi => format!("phi(v{id})"),
+                };
+                let fail = self.fail();
+                self.line(format!("let Some(n{id}) = cx.{find} else {{ {fail} }};"));
+                match (&node.swizzle, what) {
+                    (Some(s), _) => self.test(format!("cx.takes(v{id}, &{s:?})")),
+                    (None, Outside::Phi) => {}
+                    (None, _) => self.test(format!("cx.is_whole(v{id}, {comps})")),
+                }
+                self.outside(id, what);
             }
             NodeKind::Compute { .. } | NodeKind::Ref(_) => {}
         }
@@ -517,7 +548,7 @@ impl Emitter<'_> {
                 let name = self.computed.get(&node).cloned().unwrap_or_default();
                 format!("abs::int({}, {name}[i])", self.wide_bits(n.class))
             }
-            NodeKind::Op { .. } | NodeKind::Ref(_) => {
+            NodeKind::Op { .. } | NodeKind::Outside { .. } | NodeKind::Ref(_) => {
                 format!("abs::top({})", self.wide_bits(n.class))
             }
         }
@@ -750,7 +781,18 @@ impl Emitter<'_> {
             let node = self.rule.nodes[id].clone();
             let comps = self.comps(node.comps);
             let mut text = match &node.kind {
-                NodeKind::Var(var) => self.bound.get(var).cloned().unwrap_or_default(),
+                NodeKind::Var(var) => {
+                    let value = self.bound.get(var).cloned().unwrap_or_default();
+                    match self.copied.contains(var) {
+                        true => self.bind_value(id, &format!("cx.copied({value})")),
+                        false => value,
+                    }
+                }
+                NodeKind::Outside { what, args, .. } => {
+                    let operands: Vec<String> = args.iter().map(|a| done[a].clone()).collect();
+                    let text = self.outside_built(what, &node, args, &operands);
+                    self.bind_value(id, &text)
+                }
                 NodeKind::Ref(inner) => done[inner].clone(),
                 NodeKind::Literal(value, base) => {
                     let (bits, value) =

@@ -5,6 +5,7 @@
 
 mod expr;
 mod matcher;
+mod outside;
 
 use super::model::*;
 use std::collections::{BTreeMap, HashMap};
@@ -16,12 +17,17 @@ const MAX_KINDS: usize = 4;
 /// What is generated from a rule set: Rust that a crate with `deburr-algebraic` and `deburr-ir-core` includes. It
 /// defines `pub static RULES: RuleSet`.
 pub fn emit(set: &RuleSet) -> String {
-    let mut out = String::from(
+    let outside = set.rules.iter().any(Rule::has_outside);
+    let (root, names) = match outside {
+        true => ("Root, ", "AluOp, Flags, Index, Instr, Intrinsic, TexOp, TexSrc"),
+        false => ("", "AluOp, Flags, Instr"),
+    };
+    let mut out = format!(
         "// Generated from the rule files. Each arm names its rule.\n\n\
-         use deburr_algebraic::facts::abs::{self, Abs};\n\
-         use deburr_algebraic::{Group, MatchFn, Rewriter, RuleInfo, RuleSet, TransferFn, UseWatch, Val};\n\
+         use deburr_algebraic::facts::abs::{{self, Abs}};\n\
+         use deburr_algebraic::{{Group, MatchFn, Rewriter, {root}RuleInfo, RuleSet, TransferFn, UseWatch, Val}};\n\
          use deburr_ir_core::fold::prim;\n\
-         use deburr_ir_core::{AluOp, Flags, Instr};\n\n",
+         use deburr_ir_core::{{{names}}};\n\n",
     );
     let fact_names = facts(set, &mut out);
     let functions = matchers(set, &fact_names, &mut out);
@@ -71,45 +77,76 @@ fn facts(set: &RuleSet, out: &mut String) -> Vec<String> {
     names
 }
 
-/// The matcher functions; gives their names by group and opcode.
-fn matchers(
-    set: &RuleSet,
-    fact_names: &[String],
-    out: &mut String,
-) -> BTreeMap<(usize, usize), String> {
-    let mut by_root: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+/// The matcher functions: their names by group and opcode, and by group and root where that is no ALU operation.
+#[derive(Default)]
+struct Matchers {
+    ops: BTreeMap<(usize, usize), String>,
+    outside: BTreeMap<(usize, String), String>,
+}
+
+fn matchers(set: &RuleSet, fact_names: &[String], out: &mut String) -> Matchers {
+    let mut by_op: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    let mut outside: BTreeMap<(usize, String), (String, Vec<usize>)> = BTreeMap::new();
     for (i, rule) in set.rules.iter().enumerate() {
-        if let NodeKind::Op { op, .. } = &rule.nodes[rule.pattern].kind {
-            by_root.entry((rule.group, *op)).or_default().push(i);
+        match &rule.nodes[rule.pattern].kind {
+            NodeKind::Op { op, .. } => by_op.entry((rule.group, *op)).or_default().push(i),
+            NodeKind::Outside { what, .. } => {
+                let name = super::outside::name_of(set, what);
+                let key = (rule.group, outside::root(set, what));
+                outside.entry(key).or_insert((name, Vec::new())).1.push(i);
+            }
+            _ => {}
         }
     }
-    let mut names = BTreeMap::new();
-    for ((group, op), rules) in by_root {
+    let mut found = Matchers::default();
+    for ((group, op), rules) in by_op {
         let sig = set.ops.get(op);
         let name = format!("{}_{}", set.groups[group].0.replace('.', "_"), sig.name);
-        let mut body = String::new();
-        for rule in rules {
-            let arm = matcher::arm(set, rule, fact_names);
-            out.push_str(&arm.functions);
-            body.push_str(&arm.body);
-        }
-        let _ = writeln!(
-            out,
-            "/// Rules of group `{}` at `{}`.\nfn {name}(cx: &mut Rewriter<'_>, n0: Instr) -> bool {{",
-            set.groups[group].0, sig.name
-        );
-        out.push_str("    let comps = cx.comps(n0);\n    let _ = comps;\n");
+        let place = format!("group `{}` at `{}`", set.groups[group].0, sig.name);
         let kinds = sig.inputs.len().min(MAX_KINDS);
+        function(set, &rules, &name, &place, Some(kinds), fact_names, out);
+        found.ops.insert((group, op), name);
+    }
+    for ((group, root), (text, rules)) in outside {
+        let ident = text.trim_start_matches('@').replace('.', "_");
+        let name = format!("{}_at_{ident}", set.groups[group].0.replace('.', "_"));
+        let place = format!("group `{}` at `{text}`", set.groups[group].0);
+        function(set, &rules, &name, &place, None, fact_names, out);
+        found.outside.insert((group, root), name);
+    }
+    found
+}
+
+/// One matcher: the arms of some rules. `kinds` operands of an ALU root are looked at first.
+fn function(
+    set: &RuleSet,
+    rules: &[usize],
+    name: &str,
+    place: &str,
+    kinds: Option<usize>,
+    fact_names: &[String],
+    out: &mut String,
+) {
+    let mut body = String::new();
+    for rule in rules {
+        let arm = matcher::arm(set, *rule, fact_names);
+        out.push_str(&arm.functions);
+        body.push_str(&arm.body);
+    }
+    let _ = writeln!(
+        out,
+        "/// Rules of {place}.\nfn {name}(cx: &mut Rewriter<'_>, n0: Instr) -> bool {{",
+    );
+    out.push_str("    let comps = cx.comps(n0);\n    let _ = comps;\n");
+    if let Some(kinds) = kinds {
         for k in 0..kinds {
             let _ = writeln!(out, "    let k{k} = cx.kind(n0, {k});");
         }
         let list: Vec<String> = (0..kinds).map(|k| format!("k{k}")).collect();
         let _ = writeln!(out, "    let _ = ({});", list.join(", "));
-        out.push_str(&body);
-        out.push_str("    false\n}\n\n");
-        names.insert((group, op), name);
     }
-    names
+    out.push_str(&body);
+    out.push_str("    false\n}\n\n");
 }
 
 /// Transfer functions of the value analysis, one an opcode whose `eval` is scalar.
@@ -149,18 +186,13 @@ fn transfers(set: &RuleSet, out: &mut String) -> Vec<Option<String>> {
     names
 }
 
-fn tables(
-    set: &RuleSet,
-    functions: &BTreeMap<(usize, usize), String>,
-    transfers: &[Option<String>],
-    out: &mut String,
-) {
+fn tables(set: &RuleSet, functions: &Matchers, transfers: &[Option<String>], out: &mut String) {
     let builtin = set.ops.iter().filter(|o| o.id < 0x4000).count();
     for (g, (name, _)) in set.groups.iter().enumerate() {
         let ident = name.replace('.', "_").to_uppercase();
         let _ = writeln!(out, "static BY_OP_{ident}: [Option<MatchFn>; {builtin}] = [");
         for (i, sig) in set.ops.iter().enumerate().take(builtin) {
-            let _ = match functions.get(&(g, i)) {
+            let _ = match functions.ops.get(&(g, i)) {
                 Some(f) => writeln!(out, "    Some({f}), // {}", sig.name),
                 None => writeln!(out, "    None,"),
             };
@@ -178,14 +210,19 @@ fn tables(
     for (g, (name, doc)) in set.groups.iter().enumerate() {
         let ident = name.replace('.', "_").to_uppercase();
         let dialect: Vec<String> = functions
+            .ops
             .iter()
             .filter(|((group, op), _)| *group == g && set.ops.get(*op).id >= 0x4000)
             .map(|((_, op), f)| format!("({:#x}, {f} as MatchFn)", set.ops.get(*op).id))
             .collect();
+        let others = functions.outside.iter().filter(|((group, _), _)| *group == g);
+        let others: Vec<String> =
+            others.map(|((_, root), f)| format!("({root}, {f} as MatchFn)")).collect();
         let _ = writeln!(
             out,
-            "        Group {{ name: {name:?}, doc: {doc:?}, by_op: &BY_OP_{ident}, dialect: &[{}] }},",
-            dialect.join(", ")
+            "        Group {{ name: {name:?}, doc: {doc:?}, by_op: &BY_OP_{ident}, dialect: &[{}], outside: &[{}] }},",
+            dialect.join(", "),
+            others.join(", ")
         );
     }
     out.push_str("    ],\n    rules: &[\n");

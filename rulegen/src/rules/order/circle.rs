@@ -185,6 +185,8 @@ impl Search<'_> {
                 let symbol = Symbol::of(sig, *op, rule, node, sizes);
                 Some(self.folded(*op, symbol, sizes[n.class], terms))
             }
+            // Circles are looked for among terms of arithmetic.
+            NodeKind::Outside { .. } => None,
         }
     }
 
@@ -227,7 +229,7 @@ impl Search<'_> {
                 let bits = sizes[n.class];
                 l.encode(*base, bits).is_ok_and(|v| *term == Ground::Number(v, bits))
             }
-            NodeKind::Compute { .. } => false,
+            NodeKind::Compute { .. } | NodeKind::Outside { .. } => false,
             NodeKind::Op { op, args, .. } => {
                 let sig = self.set.ops.get(*op);
                 let (moves, commutative) = (sig.moves, sig.commutative);

@@ -169,7 +169,7 @@ fn order(set: &RuleSet, rewrites: &[Rewrite]) -> Vec<Failure> {
 
 /// Orders the rewrites one by one, by weight first or, unless `weighed`, by the path order alone.
 fn attempt(set: &RuleSet, rewrites: &[Rewrite], weighed: bool) -> Vec<Failure> {
-    let commutative = |s: Symbol| set.ops.get(s.op as usize).commutative;
+    let commutative = |s: Symbol| s.commutative(set);
     let mut chained: Vec<u32> = Vec::new();
     for rule in rewrites.iter().filter(|r| r.chain).map(|r| &set.rules[r.rule]) {
         let op = |c: &Chain| match &rule.nodes[c.nodes[0]].kind {
@@ -286,7 +286,7 @@ fn holds(rewrite: &Rewrite, weights: Option<(&Weights, Demand)>, precedence: &Pr
 /// Why the path order fails: the smallest set of relations that would do, and who is against it.
 fn blame(set: &RuleSet, rewrites: &[Rewrite], i: usize, precedence: &Precedence) -> Failure {
     let rewrite = &rewrites[i];
-    let name = |s: Symbol| set.ops.get(s.op as usize).name.clone();
+    let name = |s: Symbol| s.name(set);
     let ways = Precedence::default().greater(&rewrite.left, &rewrite.right);
     let conflicts =
         |way: &Relations| way.iter().find_map(|r| precedence.against(*r).map(|rules| (*r, rules)));

@@ -6,8 +6,9 @@
 //! - A `m@` and a `let` are what they stand for: an instruction that is shared is rewritten once where the term that it
 //!   stands for would be rewritten at each place, so that what terminates on terms terminates on instructions.
 
-use crate::rules::model::{NodeId, NodeKind, Rule, RuleSet, VarId, VarKind};
+use crate::rules::model::{NodeId, NodeKind, Outside, Rule, RuleSet, VarId, VarKind};
 use crate::rules::ops::OpSig;
+use crate::rules::outside::TEX_OPS;
 
 /// An opcode at a width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,7 +19,43 @@ pub struct Symbol {
     pub bits: u8,
 }
 
+/// Symbols from here on are not in the opcode table: intrinsics, then texture operations by their sources, then phis.
+const OUTSIDE: u32 = 1 << 30;
+const TEX: u32 = OUTSIDE + (1 << 20);
+const PHI: u32 = OUTSIDE + (1 << 21);
+
 impl Symbol {
+    /// Its name in messages.
+    pub fn name(self, set: &RuleSet) -> String {
+        match self.op {
+            PHI.. => "phi".to_string(),
+            op @ TEX.. => format!("tex.{}", TEX_OPS[(op & 15) as usize].0),
+            op @ OUTSIDE.. => format!("@{}", set.ops.intrinsic((op - OUTSIDE) as usize).name),
+            op => set.ops.get(op as usize).name.clone(),
+        }
+    }
+
+    /// Whether its operands may be exchanged.
+    pub fn commutative(self, set: &RuleSet) -> bool {
+        match self.op {
+            PHI.. => true,
+            OUTSIDE.. => false,
+            op => set.ops.get(op as usize).commutative,
+        }
+    }
+
+    /// The symbol of what isn't arithmetic: const indices and attributes make no difference.
+    fn outside(what: &Outside, bits: u8) -> Symbol {
+        let op = match what {
+            Outside::Intrinsic { id, .. } => OUTSIDE + *id as u32,
+            Outside::Tex { op, srcs, .. } => {
+                TEX + *op as u32 + srcs.iter().fold(0, |all, s| all | 16 << s)
+            }
+            Outside::Phi => PHI,
+        };
+        Symbol { op, bits }
+    }
+
     /// The symbol of a node that is an operation with that signature and index.
     pub fn of(sig: &OpSig, op: usize, rule: &Rule, node: NodeId, bits: &[u8]) -> Symbol {
         let open = sig.inputs.iter().position(|ty| ty.bits == 0);
@@ -57,6 +94,14 @@ impl Term {
                     return terms.remove(0);
                 }
                 Term::App(Symbol::of(sig, *op, rule, node, bits), terms)
+            }
+            NodeKind::Outside { what, args, .. } => {
+                let mut order: Vec<usize> = (0..args.len()).collect();
+                if let Outside::Tex { srcs, .. } = what {
+                    order.sort_by_key(|n| srcs[*n]);
+                }
+                let terms = order.iter().map(|n| Term::new(set, rule, args[*n], bits)).collect();
+                Term::App(Symbol::outside(what, bits[rule.nodes[node].class]), terms)
             }
         }
     }

@@ -1,0 +1,190 @@
+//! What rules match outside of arithmetic: intrinsics, texture operations, phis.
+
+use crate::driver::Queue;
+use crate::rewriter::{Rewriter, Val};
+use crate::ruleset::Root;
+use deburr_ir_core::{
+    AluOp, AluSrc, Block, Builder, Cursor, Def, Dominance, Flags, Function, Index, Instr,
+    InstrKind, InstrView, Intrinsic, IntrinsicFlags, Shape, TexInfo, TexOp, TexSrc,
+};
+use smallvec::SmallVec;
+
+/// The root that an instruction is, if it isn't an ALU operation.
+pub(crate) fn root(f: &Function, instr: Instr) -> Option<Root> {
+    match f.view(instr) {
+        InstrView::Intrinsic(intrinsic, _) => Some(Root::Intrinsic(intrinsic)),
+        InstrView::Tex(tex) => Some(Root::Tex(tex.op)),
+        InstrView::Phi(_) => Some(Root::Phi),
+        InstrView::Alu(_)
+        | InstrView::Deref(_)
+        | InstrView::LoadConst(_)
+        | InstrView::Undef
+        | InstrView::Jump(_)
+        | InstrView::Call(_)
+        | InstrView::ParallelCopy => None,
+    }
+}
+
+/// Where what replaces an instruction is built: in front of it, behind the phis if it is one.
+pub(crate) fn place(f: &Function, root: Instr) -> Cursor {
+    let mut at = root;
+    while f.kind(at) == InstrKind::Phi {
+        match (f.next_instr(at), f.block_of(at)) {
+            (Some(next), _) => at = next,
+            (None, Some(block)) => return Cursor::BlockEnd(block),
+            (None, None) => break,
+        }
+    }
+    Cursor::Before(at)
+}
+
+impl Rewriter<'_> {
+    /// The instruction that defines a value, if it is this intrinsic.
+    pub fn intrinsic(&self, v: Val, intrinsic: Intrinsic) -> Option<Instr> {
+        let instr = v.def.instr();
+        (self.f.intrinsic(instr) == Some(intrinsic)).then_some(instr)
+    }
+
+    /// The instruction that defines a value, if it is this texture operation.
+    pub fn tex(&self, v: Val, op: TexOp) -> Option<Instr> {
+        let instr = v.def.instr();
+        self.f.tex(instr).is_some_and(|tex| tex.op == op).then_some(instr)
+    }
+
+    /// The instruction that defines a value, if it is a phi.
+    pub fn phi(&self, v: Val) -> Option<Instr> {
+        let instr = v.def.instr();
+        (self.f.kind(instr) == InstrKind::Phi).then_some(instr)
+    }
+
+    /// A const index of an intrinsic that has it.
+    pub fn index(&self, instr: Instr, index: Index) -> u32 {
+        self.f.index(instr, index).unwrap_or(0)
+    }
+
+    /// How many sources an instruction has.
+    pub fn sources(&self, instr: Instr) -> usize {
+        self.f.srcs(instr).len()
+    }
+
+    /// What a texture operation says of itself.
+    pub fn tex_info(&self, instr: Instr) -> Option<&TexInfo> {
+        self.f.tex(instr)
+    }
+
+    /// The source of that kind of a texture operation.
+    pub fn tex_source(&self, instr: Instr, kind: TexSrc) -> Option<Val> {
+        let n = self.f.tex(instr)?.srcs.iter().position(|s| *s == kind)?;
+        Some(self.arg(instr, n))
+    }
+
+    /// Whether a value is a def as it is, and has so many components.
+    pub fn is_whole(&self, v: Val, comps: u8) -> bool {
+        self.f.comps(v.def) == comps && v.swizzle.is_identity(comps)
+    }
+
+    /// Whether a value that stands under a phi is one value wherever the phi is: it is defined in a block above the
+    /// phi's. One that is defined in the phi's own block, or below, comes over an edge back from the turn before.
+    pub fn reaches(&mut self, v: Val, phi: Instr) -> bool {
+        let (from, to) = (self.f.block_of(v.def.instr()), self.f.block_of(phi));
+        let (Some(from), Some(to)) = (from, to) else { return false };
+        from != to && self.dominates(from, to)
+    }
+
+    fn dominates(&mut self, from: Block, to: Block) -> bool {
+        // Rewriting changes no control flow.
+        let f = &*self.f;
+        self.dominance.get_or_insert_with(|| Dominance::new(f)).dominates(from, to)
+    }
+
+    /// A constant as the root can see it.
+    pub fn copied(&mut self, v: Val) -> Val {
+        let values: SmallVec<[u64; 16]> = self.f.constant(v.def).unwrap_or(&[]).into();
+        let bits = self.f.bits(v.def);
+        Val { def: self.builder().load_const(bits, &values), swizzle: v.swizzle }
+    }
+
+    /// An intrinsic over values of so many components.
+    pub fn build_intrinsic(
+        &mut self,
+        intrinsic: Intrinsic,
+        bits: u8,
+        comps: u8,
+        operands: &[(Val, u8)],
+        indices: &[(Index, u32)],
+    ) -> Val {
+        let mut srcs: SmallVec<[Def; 4]> = SmallVec::new();
+        for (v, comps) in operands {
+            srcs.push(match self.is_whole(*v, *comps) {
+                true => v.def,
+                false => self.move_of(*v, *comps),
+            });
+        }
+        let shape = Shape::new(comps, bits).unwrap_or(Shape::NONE);
+        let def = self.builder().intrinsic_with(intrinsic, shape, &srcs, indices).def();
+        srcs.iter().for_each(|src| self.gained_use(*src));
+        if self.outside {
+            self.queue.push(def.instr());
+        }
+        Val::from(def)
+    }
+
+    /// The components of a value as a def of their own.
+    fn move_of(&mut self, v: Val, comps: u8) -> Def {
+        let mut builder: Builder<'_> = self.builder();
+        builder.flags = Flags::empty();
+        let src = AluSrc { def: v.def, swizzle: v.swizzle };
+        let def = builder.alu_instr(AluOp::MOV, comps, &[src]).def();
+        self.queue.push(def.instr());
+        def
+    }
+
+    /// Puts on the list what may be the root of a rule without being an ALU operation, now and after changes.
+    pub(crate) fn look_outside(&mut self) {
+        self.outside = true;
+        self.queue = Queue::of_all(self.f);
+    }
+
+    /// Whether an instruction may be the root of a rule.
+    pub(crate) fn may_be_root(&self, instr: Instr) -> bool {
+        match self.f.kind(instr) {
+            InstrKind::Alu => true,
+            InstrKind::Intrinsic | InstrKind::Tex | InstrKind::Phi => self.outside,
+            InstrKind::Deref
+            | InstrKind::LoadConst
+            | InstrKind::Undef
+            | InstrKind::Jump
+            | InstrKind::Call
+            | InstrKind::ParallelCopy => false,
+        }
+    }
+
+    /// Removes a replaced root that isn't an ALU operation, with what only it used.
+    pub(crate) fn remove_root(&mut self, root: Instr) {
+        let removable = match self.f.kind(root) {
+            InstrKind::Intrinsic => self
+                .f
+                .intrinsic_info(root)
+                .is_some_and(|info| info.flags.contains(IntrinsicFlags::ELIMINATE)),
+            InstrKind::Tex | InstrKind::Phi => true,
+            InstrKind::Alu
+            | InstrKind::Deref
+            | InstrKind::LoadConst
+            | InstrKind::Undef
+            | InstrKind::Jump
+            | InstrKind::Call
+            | InstrKind::ParallelCopy => false,
+        };
+        if !removable || self.f.block_of(root).is_none() || self.f.is_used(root.def()) {
+            return;
+        }
+        let srcs: SmallVec<[Def; 4]> = self.f.srcs(root).iter().map(|s| s.def()).collect();
+        self.f.remove(root);
+        for src in srcs {
+            match self.f.is_used(src) {
+                false => self.remove_dead(src.instr()),
+                true => self.lost_use(src),
+            }
+        }
+    }
+}

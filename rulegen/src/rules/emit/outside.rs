@@ -1,0 +1,153 @@
+//! Intrinsics, texture operations and phis in arms.
+
+use super::super::model::*;
+use super::super::outside::{TEX_OPS, TEX_SRCS};
+use super::matcher::Emitter;
+
+/// The constant of an intrinsic.
+pub(super) fn intrinsic(set: &RuleSet, id: usize) -> String {
+    format!("Intrinsic::{}", set.ops.intrinsic(id).name.to_uppercase())
+}
+
+/// The constant of a texture operation.
+pub(super) fn tex(op: usize) -> String {
+    format!("TexOp::{}", camel(TEX_OPS[op].0))
+}
+
+/// `TxfMs` of `txf_ms`.
+fn camel(name: &str) -> String {
+    let part = |part: &str| part[..1].to_uppercase() + &part[1..];
+    name.split('_').map(part).collect()
+}
+
+/// A root that isn't an ALU operation, as the driver finds its matcher.
+pub(super) fn root(set: &RuleSet, what: &Outside) -> String {
+    match what {
+        Outside::Intrinsic { id, .. } => format!("Root::Intrinsic({})", intrinsic(set, *id)),
+        Outside::Tex { op, .. } => format!("Root::Tex({})", tex(*op)),
+        Outside::Phi => "Root::Phi".to_string(),
+    }
+}
+
+impl Emitter<'_> {
+    /// Tests of the instruction itself.
+    pub(super) fn outside(&mut self, node: NodeId, what: &Outside) {
+        match what {
+            Outside::Intrinsic { indices, .. } => {
+                for (index, value) in indices {
+                    let name = self.set.ops.indices()[*index].name.to_uppercase();
+                    self.test(format!("cx.index(n{node}, Index::{name}) == {value}"));
+                }
+            }
+            Outside::Tex { srcs, attrs, .. } => {
+                self.test(format!("cx.sources(n{node}) == {}", srcs.len()));
+                for (attr, value) in attrs {
+                    self.test(match attr {
+                        0..3 => {
+                            let name = ["is_array", "is_shadow", "is_sparse"][*attr];
+                            format!(
+                                "cx.tex_info(n{node}).is_some_and(|t| t.{name} == {})",
+                                *value != 0
+                            )
+                        }
+                        _ => {
+                            format!("cx.tex_info(n{node}).is_some_and(|t| t.component == {value})")
+                        }
+                    });
+                }
+            }
+            Outside::Phi => self.test(format!("cx.sources(n{node}) == 2")),
+        }
+    }
+
+    /// Matches the operands.
+    pub(super) fn outside_operands(&mut self, node: NodeId, what: &Outside, args: &[NodeId]) {
+        let (rule, loose) = (self.rule, args.iter().all(|a| self.is_loose(*a)));
+        let phi = *what == Outside::Phi;
+        if phi && !loose {
+            self.open(format!("for o{node} in 0..2 {{"));
+            self.loops += 1;
+        }
+        for (i, arg) in args.iter().enumerate() {
+            let comps = self.comps(rule.nodes[*arg].comps);
+            match what {
+                Outside::Phi => {
+                    let slot = match (loose, i) {
+                        (true, _) => i.to_string(),
+                        (false, 0) => format!("o{node}"),
+                        (false, _) => format!("1 - o{node}"),
+                    };
+                    self.line(format!(
+                        "let v{arg} = cx.arg(n{node}, {slot}).through(v{node}.swizzle);"
+                    ));
+                }
+                Outside::Intrinsic { .. } => {
+                    self.line(format!("let v{arg} = cx.arg(n{node}, {i});"));
+                    self.test(format!("cx.is_whole(v{arg}, {comps})"));
+                }
+                Outside::Tex { srcs, .. } => {
+                    let kind = format!("TexSrc::{}", camel(TEX_SRCS[srcs[i]]));
+                    let fail = self.fail();
+                    self.line(format!(
+                        "let Some(v{arg}) = cx.tex_source(n{node}, {kind}) else {{ {fail} }};"
+                    ));
+                    self.test(format!("cx.is_whole(v{arg}, {comps})"));
+                }
+            }
+        }
+        for arg in args {
+            self.cheap(*arg);
+        }
+        for arg in args {
+            self.instruction(*arg);
+        }
+        for arg in args {
+            self.operands(*arg);
+        }
+    }
+
+    /// What is known on one edge only must be known at the phi too, if anything else speaks of it.
+    pub(super) fn phis(&mut self) {
+        for (var, phi) in self.rule.needed_at_phis() {
+            let value = self.bound.get(&var).cloned().unwrap_or_default();
+            self.test(format!("cx.reaches({value}, n{phi})"));
+        }
+    }
+
+    /// The text that builds an intrinsic.
+    pub(super) fn outside_built(
+        &self,
+        what: &Outside,
+        node: &Node,
+        args: &[NodeId],
+        operands: &[String],
+    ) -> String {
+        let Outside::Intrinsic { id, indices } = what else {
+            // Resolution lets nothing else into replacements.
+            return String::new();
+        };
+        let sig = self.set.ops.intrinsic(*id);
+        let count = match (sig.dest, node.comps) {
+            (Some(n), _) if n > 0 => n.to_string(),
+            (_, comps) => self.comps(comps),
+        };
+        let indices: Vec<String> = indices
+            .iter()
+            .map(|(i, value)| {
+                let name = self.set.ops.indices()[*i].name.to_uppercase();
+                format!("(Index::{name}, {value})")
+            })
+            .collect();
+        let whole = |(arg, value): (&NodeId, &String)| {
+            format!("({value}, {})", self.comps(self.rule.nodes[*arg].comps))
+        };
+        let operands: Vec<String> = args.iter().zip(operands).map(whole).collect();
+        format!(
+            "cx.build_intrinsic({}, {}, {count}, &[{}], &[{}])",
+            intrinsic(self.set, *id),
+            self.bits(node.class),
+            operands.join(", "),
+            indices.join(", ")
+        )
+    }
+}
