@@ -319,7 +319,7 @@ fn operations_of_chains_are_associative_and_commutative() {
         count += 1;
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(count > 8, "{count} operations");
+    assert!(count >= 8, "{count} operations");
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn what_is_outside_of_arithmetic_is_any_value() {
     let library = library();
     for (is, rule) in [
         (Right, "isub(iadd(m@@load_push_constant(o), b), b) => m"),
-        (Wrong, "isub(iadd(m@@load_push_constant(o), b), b) => b"),
+        (Wrong, "isub(iadd(@load_push_constant(o), b), b) => b"),
         (Right, "imul(m@@load_local_invocation_id().y, 2) => iadd(m, m)"),
         (Wrong, "imul(m@@load_local_invocation_id().y, 3) => iadd(m, m)"),
         (Right, "isub(iadd(m@tex.txs(lod: 0, texture_deref: t), b), b) => m"),
