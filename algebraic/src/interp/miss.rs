@@ -480,7 +480,7 @@ impl State<'_> {
             NodeKind::Literal(_, base) => *base,
             NodeKind::Var(var) => self.rule.vars[*var].base,
             NodeKind::Compute { expr, .. } => expr.ty.base,
-            NodeKind::Ref(_) => Base::Uint,
+            NodeKind::Outside { .. } | NodeKind::Ref(_) => Base::Uint,
         };
         match base {
             Base::Float => BaseType::Float,
