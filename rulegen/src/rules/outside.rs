@@ -335,7 +335,7 @@ impl Resolver<'_> {
 }
 
 /// As it is written, for messages.
-pub(super) fn name_of(set: &RuleSet, what: &Outside) -> String {
+pub fn name_of(set: &RuleSet, what: &Outside) -> String {
     match what {
         Outside::Intrinsic { id, .. } => format!("@{}", set.ops.intrinsic(*id).name),
         Outside::Tex { op, .. } => format!("tex.{}", TEX_OPS[*op].0),

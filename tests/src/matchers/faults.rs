@@ -516,7 +516,8 @@ fn emitted(root: &Path, folder: &Path, library: &Library) -> Result<Vec<String>,
         let _ = writeln!(
             main,
             "mod f{n} {{ pub mod emit; mod model {{ pub use deburr_tests::matchers::faults::rulegen::rules::model::*; }} \
-             mod ops {{ pub use deburr_tests::matchers::faults::rulegen::rules::ops::*; }} }}"
+             mod ops {{ pub use deburr_tests::matchers::faults::rulegen::rules::ops::*; }} \
+             mod outside {{ pub use deburr_tests::matchers::faults::rulegen::rules::outside::*; }} }}"
         );
         let _ = writeln!(calls, "    write({n}, f{n}::emit::emit(&set));");
     }

@@ -173,9 +173,6 @@ impl Emitter<'_> {
         }
         if let NodeKind::Outside { what, .. } = &rule.nodes[root].kind {
             self.outside(root, what);
-            if let Comps::Fixed(n) = rule.nodes[root].comps {
-                self.test(format!("comps == {n}"));
-            }
         }
         self.instruction(root);
         self.environment();
@@ -789,8 +786,7 @@ impl Emitter<'_> {
                     }
                 }
                 NodeKind::Outside { what, args, .. } => {
-                    let operands: Vec<String> = args.iter().map(|a| done[a].clone()).collect();
-                    let text = self.outside_built(what, &node, args, &operands);
+                    let text = self.outside_built(what, &node, args, &done);
                     self.bind_value(id, &text)
                 }
                 NodeKind::Ref(inner) => done[inner].clone(),

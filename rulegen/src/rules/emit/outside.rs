@@ -3,6 +3,7 @@
 use super::super::model::*;
 use super::super::outside::{TEX_OPS, TEX_SRCS};
 use super::matcher::Emitter;
+use std::collections::HashMap;
 
 /// The constant of an intrinsic.
 pub(super) fn intrinsic(set: &RuleSet, id: usize) -> String {
@@ -32,6 +33,11 @@ pub(super) fn root(set: &RuleSet, what: &Outside) -> String {
 impl Emitter<'_> {
     /// Tests of the instruction itself.
     pub(super) fn outside(&mut self, node: NodeId, what: &Outside) {
+        if let (true, Comps::Fixed(count)) =
+            (node == self.rule.pattern, self.rule.nodes[node].comps)
+        {
+            self.test(format!("comps == {count}"));
+        }
         match what {
             Outside::Intrinsic { indices, .. } => {
                 for (index, value) in indices {
@@ -120,7 +126,7 @@ impl Emitter<'_> {
         what: &Outside,
         node: &Node,
         args: &[NodeId],
-        operands: &[String],
+        done: &HashMap<NodeId, String>,
     ) -> String {
         let Outside::Intrinsic { id, indices } = what else {
             // Resolution lets nothing else into replacements.
@@ -138,10 +144,9 @@ impl Emitter<'_> {
                 format!("(Index::{name}, {value})")
             })
             .collect();
-        let whole = |(arg, value): (&NodeId, &String)| {
-            format!("({value}, {})", self.comps(self.rule.nodes[*arg].comps))
-        };
-        let operands: Vec<String> = args.iter().zip(operands).map(whole).collect();
+        let whole =
+            |arg: &NodeId| format!("({}, {})", done[arg], self.comps(self.rule.nodes[*arg].comps));
+        let operands: Vec<String> = args.iter().map(whole).collect();
         format!(
             "cx.build_intrinsic({}, {}, {count}, &[{}], &[{}])",
             intrinsic(self.set, *id),
