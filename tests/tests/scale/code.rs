@@ -62,6 +62,48 @@ pub fn ifs(n: usize) -> String {
     module("", ONE_LOCAL, &code)
 }
 
+/// Additions of constants, each to the sum before: they become one, from the front on.
+pub fn constant_chain(n: usize) -> String {
+    let mut code = String::new();
+    for i in 0..n {
+        let _ = writeln!(
+            code,
+            "    32 %c{i} = load_const ({i})\n    32 %x{} = iadd %x{i}, %c{i}",
+            i + 1
+        );
+    }
+    let _ = writeln!(code, "    32 %r = iadd %x{n}, %y");
+    module("", "", &code)
+}
+
+/// Operations that each use the one before twice, by two ways: as many paths as there are no numbers for.
+pub fn diamonds(n: usize) -> String {
+    let mut code = String::new();
+    for i in 0..n / 3 {
+        let _ = writeln!(
+            code,
+            "    32 %d{i} = iand %x{i}, %y\n    32 %e{i} = umin %x{i}, %y\n    32 %x{} = ixor %d{i}, %e{i}",
+            i + 1
+        );
+    }
+    let _ = writeln!(code, "    32 %r = iadd %x{}, %y", n / 3);
+    module("", "", &code)
+}
+
+/// Selects, each of the one before or of a number, by a comparison.
+pub fn select_ladder(n: usize) -> String {
+    let mut code = String::new();
+    for i in 0..n / 3 {
+        let _ = writeln!(
+            code,
+            "    32 %c{i} = load_const ({i})\n    1 %b{i} = ult %y, %c{i}\n    32 %x{} = bcsel %b{i}, %c{i}, %x{i}",
+            i + 1
+        );
+    }
+    let _ = writeln!(code, "    32 %r = iadd %x{}, %y", n / 3);
+    module("", "", &code)
+}
+
 /// Ifs that become selects.
 pub fn selects(n: usize) -> String {
     ifs(n).replace("umod", "ixor")

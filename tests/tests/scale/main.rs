@@ -44,8 +44,11 @@ fn time(source: &str) -> Duration {
 
 #[test]
 fn time_is_about_linear() {
-    let kinds: [(&str, fn(usize) -> String, usize); 10] = [
-        ("straight-line instructions", code::straight, 20_000),
+    let kinds: [(&str, fn(usize) -> String, usize); 13] = [
+        ("straight-line instructions", code::straight, 100_000),
+        ("additions of constants", code::constant_chain, 100_000),
+        ("diamonds", code::diamonds, 100_000),
+        ("selects of selects", code::select_ladder, 100_000),
         ("ifs on constants", code::constant_ifs, 5_000),
         ("ifs in each other on constants", code::nested_constant_ifs, 1_000),
         ("ifs", code::ifs, 5_000),
@@ -105,8 +108,11 @@ fn stages(source: &str) -> [Module; 2] {
 
 #[test]
 fn each_pass_takes_about_linear_time() {
-    let kinds: [(&str, fn(usize) -> String, usize); 31] = [
+    let kinds: [(&str, fn(usize) -> String, usize); 34] = [
         ("straight-line instructions", code::straight, 20_000),
+        ("additions of constants", code::constant_chain, 20_000),
+        ("diamonds", code::diamonds, 20_000),
+        ("selects of selects", code::select_ladder, 20_000),
         ("ifs", code::ifs, 5_000),
         ("ifs on constants", code::constant_ifs, 5_000),
         ("ifs in each other", code::nested_ifs, 1_000),
