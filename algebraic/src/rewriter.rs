@@ -2,6 +2,8 @@
 //!
 //! Matching allocates nothing. A matcher looks, then asks [`Rewriter::begin`], then builds, then calls
 //! [`Rewriter::replace`]; nothing is built before every test has passed.
+//!
+//! Nothing here is marked for inlining: matchers call it from thousands of places, and compiling them took twice as long.
 
 use crate::driver::Queue;
 use crate::facts::Memo;
@@ -31,7 +33,6 @@ impl From<Def> for Val {
 
 impl Val {
     /// The value as it is seen through the swizzle of what uses it.
-    #[inline]
     #[must_use]
     pub fn through(self, outer: Swizzle) -> Val {
         Val { def: self.def, swizzle: outer.compose(self.swizzle) }
@@ -112,13 +113,11 @@ impl<'f> Rewriter<'f> {
     }
 
     /// Components of an instruction's value.
-    #[inline]
     pub fn comps(&self, instr: Instr) -> u8 {
         self.f.comps(instr.def())
     }
 
     /// What defines operand `n`: an opcode's id, [`Rewriter::CONST`] or [`Rewriter::OTHER`].
-    #[inline]
     pub fn kind(&self, instr: Instr, n: usize) -> u16 {
         let def = self.f.src(instr, n).instr();
         match self.f.kind(def) {
@@ -128,26 +127,22 @@ impl<'f> Rewriter<'f> {
     }
 
     /// Operand `n`.
-    #[inline]
     pub fn arg(&self, instr: Instr, n: usize) -> Val {
         Val { def: self.f.src(instr, n), swizzle: self.f.swizzle(instr, n) }
     }
 
     /// The instruction that defines a value, if it has this opcode.
-    #[inline]
     pub fn alu(&self, v: Val, op: AluOp) -> Option<Instr> {
         let instr = v.def.instr();
         (self.f.alu_op(instr) == Some(op)).then_some(instr)
     }
 
     /// Whether the value takes exactly these components of its def.
-    #[inline]
     pub fn takes(&self, v: Val, comps: &[u8]) -> bool {
         comps.iter().enumerate().all(|(i, c)| v.swizzle.get(i) == *c)
     }
 
     /// Whether the first `comps` components are equal.
-    #[inline]
     pub fn same(&self, a: Val, b: Val, comps: u8) -> bool {
         if a.def == b.def {
             return a.swizzle == b.swizzle || self.same_components(a, b, comps);
@@ -176,25 +171,21 @@ impl<'f> Rewriter<'f> {
     }
 
     /// Bit size of a value.
-    #[inline]
     pub fn bits(&self, v: Val) -> u8 {
         self.f.bits(v.def)
     }
 
     /// Flags of an instruction.
-    #[inline]
     pub fn flags(&self, instr: Instr) -> Flags {
         self.f.flags(instr)
     }
 
     /// Whether the value is a constant.
-    #[inline]
     pub fn is_const(&self, v: Val) -> bool {
         self.f.kind(v.def.instr()) == InstrKind::LoadConst
     }
 
     /// Whether the value is a constant with this pattern in its first `comps` components.
-    #[inline]
     pub fn is_bits(&self, v: Val, comps: u8, bits: u64) -> bool {
         let Some(values) = self.f.constant(v.def) else { return false };
         v.swizzle.iter(comps).all(|c| values.get(usize::from(c)) == Some(&bits))
@@ -210,7 +201,6 @@ impl<'f> Rewriter<'f> {
 
     /// Whether the function's float environment at a size (0: at every size) is one of the sets: bit 0 keep or rte,
     /// bit 1 flush or rtz, bit 2 any.
-    #[inline]
     pub fn env(&self, bits: u8, denorm: u8, rounding: u8) -> bool {
         let env = self.f.float_env;
         let one = |bits: u32| {
@@ -233,7 +223,6 @@ impl<'f> Rewriter<'f> {
     }
 
     /// Whether a target option is on.
-    #[inline]
     pub fn option(&self, index: usize) -> bool {
         self.options >> index.min(63) & 1 != 0
     }
@@ -254,7 +243,6 @@ impl<'f> Rewriter<'f> {
     }
 
     /// Whether exactly one operand uses the value's def.
-    #[inline]
     pub fn once(&self, v: Val) -> bool {
         self.f.has_one_use(v.def)
     }
