@@ -214,15 +214,20 @@ fn mutate(text: &str, token: usize, how: usize) -> String {
     }
 }
 
+/// The functions of facts, as what calls them sees them.
+fn signatures(module: &str) -> String {
+    let facts: Vec<&str> = module.lines().filter(|l| l.starts_with("fn fact_")).collect();
+    facts.join("\n")
+}
+
 /// A module without the functions that an earlier one has word by word, which it takes from there: nearly all that is
-/// generated is the same for all. What a function may call are the functions of facts, and these must look alike.
+/// generated is the same for all. Of what matchers call, `calls` must be the same.
 pub(crate) fn shared(
     number: usize,
     module: &str,
+    calls: &str,
     seen: &mut HashMap<(String, String), usize>,
 ) -> String {
-    let facts: Vec<&str> = module.lines().filter(|l| l.starts_with("fn fact_")).collect();
-    let facts = facts.join("\n");
     let (mut out, mut lines) = (String::new(), module.split_inclusive('\n'));
     while let Some(line) = lines.next() {
         let signature = line.strip_prefix("fn ").or(line.strip_prefix("static TRANSFERS"));
@@ -241,11 +246,13 @@ pub(crate) fn shared(
             true => rest.split('(').next().unwrap_or(rest),
             false => "TRANSFERS",
         };
-        match seen.get(&(facts.clone(), item.clone())) {
+        // Transfer functions call nothing of the module.
+        let calls = if name.starts_with("value_") { "" } else { calls };
+        match seen.get(&(calls.to_string(), item.clone())) {
             Some(first) => out.push_str(&format!("use super::m{first}::{name};\n")),
             None => {
                 out.push_str(&format!("pub(super) {item}"));
-                seen.insert((facts.clone(), item), number);
+                seen.insert((calls.to_string(), item), number);
             }
         }
     }
@@ -262,7 +269,11 @@ fn type_check(list: &[String]) -> Result<(), String> {
     );
     let mut seen = HashMap::new();
     for (n, module) in list.iter().enumerate() {
-        let _ = writeln!(code, "mod m{n} {{\n{}\n}}", shared(n, module, &mut seen));
+        let _ = writeln!(
+            code,
+            "mod m{n} {{\n{}\n}}",
+            shared(n, module, &signatures(module), &mut seen)
+        );
     }
     let manifest = format!(
         "[package]\nname = \"mutants\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\

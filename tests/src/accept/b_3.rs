@@ -55,7 +55,7 @@ fn agreement(
 ) -> bool {
     let set = matchers.set;
     let need = args.count(NEED);
-    let size = Size { functions: args.count(FUNCTIONS), need, enough: 5 };
+    let size = Size { functions: args.count(FUNCTIONS), need, enough: 5, values: true };
     let found = survey(matchers, args.seed, size);
     list.extend(found.wrong.iter().map(|w| format!("WRONG: {w}")));
     for (name, counts) in [("fires", &found.fired), ("just misses", &found.missed)] {

@@ -34,7 +34,7 @@ pub enum Kind {
     Swizzle,
     /// A variable has a value of which a fact doesn't hold, or isn't known to.
     Fact,
-    /// A value has one more use.
+    /// A value has more uses.
     Uses,
     /// Another float environment.
     Env,
@@ -390,7 +390,7 @@ impl<'a> Plan<'a> {
         true
     }
 
-    /// One more use of a value whose uses are counted.
+    /// More uses of a value whose uses are counted.
     fn uses(&self, case: &mut Case, rng: &mut Rng) -> bool {
         let vars: Vec<VarId> = profit_vars(self.rule).collect();
         let var = *rng.pick(&vars);
@@ -401,7 +401,9 @@ impl<'a> Plan<'a> {
         };
         let Some(at) = case.left.places.iter().find(|p| stands(p.node)) else { return false };
         let mut b = Builder::at_end(&mut case.f);
-        grow::sink(&mut b, at.def);
+        for _ in 0..1 + rng.below(3) {
+            grow::sink(&mut b, at.def);
+        }
         true
     }
 
