@@ -516,7 +516,6 @@ fn emitted(root: &Path, folder: &Path, library: &Library) -> Result<Vec<String>,
         let _ = writeln!(
             main,
             "mod f{n} {{ pub mod emit; mod model {{ pub use deburr_tests::matchers::faults::rulegen::rules::model::*; }} \
-             mod outside {{ pub use deburr_tests::matchers::faults::rulegen::rules::outside::*; }} \
              mod ops {{ pub use deburr_tests::matchers::faults::rulegen::rules::ops::*; }} \
              mod outside {{ pub use deburr_tests::matchers::faults::rulegen::rules::outside::*; }} }}"
         );
