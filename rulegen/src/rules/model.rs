@@ -178,8 +178,9 @@ impl RuleSet {
                 (_, Some(counts)) => {
                     let mut near = counts.windows(2).enumerate();
                     // A count that falls to one at which the test holds, or rises to one.
-                    let falls = near.clone().filter(|(_, w)| w[0] == positive && w[1] != positive);
-                    watch.few = watch.few.max(falls.last().map_or(0, |(n, _)| n as u32 + 1));
+                    let mut falls =
+                        near.clone().filter(|(_, w)| w[0] == positive && w[1] != positive);
+                    watch.few = watch.few.max(falls.next_back().map_or(0, |(n, _)| n as u32 + 1));
                     watch.more |= near.any(|(_, w)| w[0] != positive && w[1] == positive);
                 }
                 (Cond::OnlyUsedAs(..), _) => {
