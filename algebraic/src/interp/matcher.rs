@@ -11,14 +11,15 @@ use super::abstractly;
 use super::expr::{Choices, Evaluator, Out, Side, Value};
 use super::miss::{Closest, Test};
 pub use super::miss::{Failure, Verdict};
+use super::outside;
 use crate::facts::abs::{self, Abs};
 use crate::rewriter::{Rewriter, Val};
+use crate::ruleset::Root;
 use deburr_ir_core::{AluOp, Def, Denorm, Flags, Instr, InstrView, Rounding, Swizzle, User};
-use deburr_rulegen::diagnostics::Span;
 use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::model::{
-    Chain, ClassId, Comps, Cond, FactUse, LONGEST_CHAIN, Literal, NodeId, NodeKind, Outside,
-    Profit, Rule, RuleSet, VarId, VarKind,
+    Chain, ClassId, Comps, Cond, FactUse, LONGEST_CHAIN, Literal, NodeId, NodeKind, Profit, Rule,
+    RuleSet, VarId, VarKind,
 };
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -30,6 +31,8 @@ pub struct Interpreter<'r> {
     group: usize,
     /// Rules by root opcode.
     by_root: HashMap<u16, Vec<usize>>,
+    /// Rules by root, where that is no ALU operation.
+    by_outside: Vec<(Root, Vec<usize>)>,
 }
 
 /// A value during matching: a def and a component for each that the pattern sees.
@@ -57,7 +60,7 @@ pub(super) struct Match {
 
 impl Match {
     /// Goes on if a test is passed.
-    fn expect(&mut self, passed: bool, test: Test) -> Result<(), Test> {
+    pub(super) fn expect(&mut self, passed: bool, test: Test) -> Result<(), Test> {
         if !passed {
             return Err(test);
         }
@@ -77,12 +80,24 @@ impl<'r> Interpreter<'r> {
     pub fn new(set: &'r RuleSet, group: &str) -> Option<Interpreter<'r>> {
         let group = set.groups.iter().position(|g| g.0 == group)?;
         let mut by_root: HashMap<u16, Vec<usize>> = HashMap::new();
+        let mut by_outside: Vec<(Root, Vec<usize>)> = Vec::new();
         for (i, rule) in set.rules.iter().enumerate().filter(|(_, r)| r.group == group) {
-            if let NodeKind::Op { op, .. } = &rule.nodes[rule.pattern].kind {
-                by_root.entry(set.ops.get(*op).id).or_default().push(i);
+            match &rule.nodes[rule.pattern].kind {
+                NodeKind::Op { op, .. } => by_root.entry(set.ops.get(*op).id).or_default().push(i),
+                NodeKind::Outside { what, .. } => {
+                    let root = outside::root_of(what);
+                    match by_outside.iter_mut().find(|(r, _)| *r == root) {
+                        Some((_, rules)) => rules.push(i),
+                        None => by_outside.push((root, vec![i])),
+                    }
+                }
+                NodeKind::Var(_)
+                | NodeKind::Literal(..)
+                | NodeKind::Compute { .. }
+                | NodeKind::Ref(_) => {}
             }
         }
-        Some(Interpreter { set, group, by_root })
+        Some(Interpreter { set, group, by_root, by_outside })
     }
 
     /// The number of the group.
@@ -98,8 +113,7 @@ impl<'r> Interpreter<'r> {
         root: Instr,
         number: impl Fn(usize) -> usize,
     ) -> Option<usize> {
-        let op = cx.func().alu_op(root)?;
-        for &index in self.by_root.get(&op.0)? {
+        for &index in self.rules_at(cx, root) {
             let state = State { set: self.set, rule: &self.set.rules[index] };
             let mut choices = Choices::default();
             loop {
@@ -114,6 +128,18 @@ impl<'r> Interpreter<'r> {
         None
     }
 
+    /// The rules whose root an instruction may be.
+    fn rules_at(&self, cx: &Rewriter<'_>, instr: Instr) -> &[usize] {
+        let rules = match cx.func().alu_op(instr) {
+            Some(op) => self.by_root.get(&op.0),
+            None => {
+                let root = crate::outside::root(cx.func(), instr);
+                self.by_outside.iter().find(|(r, _)| Some(*r) == root).map(|(_, rules)| rules)
+            }
+        };
+        rules.map_or(&[], |rules| rules)
+    }
+
     /// Whether a rule of the group applies to an instruction, and if not, the test that it comes to and fails; `None` if
     /// the rule is about another operation. Nothing is changed. `number` is that under which the rule can be switched
     /// off.
@@ -124,8 +150,7 @@ impl<'r> Interpreter<'r> {
         rule: usize,
         number: usize,
     ) -> Option<Verdict> {
-        let op = cx.func().alu_op(root)?;
-        self.by_root.get(&op.0)?.contains(&rule).then_some(())?;
+        self.rules_at(cx, root).contains(&rule).then_some(())?;
         let rule = &self.set.rules[rule];
         let state = State { set: self.set, rule };
         let mut closest = Closest::default();
@@ -146,21 +171,6 @@ impl<'r> Interpreter<'r> {
         let (test, m) = closest.found?;
         Some(Verdict::Failed(state.failure(cx, root, test, &m)))
     }
-}
-
-/// The construct for which this matcher can't try a rule, and where it stands.
-pub fn not_interpreted(rule: &Rule) -> Option<(&'static str, Span)> {
-    rule.nodes.iter().find_map(|node| match &node.kind {
-        NodeKind::Outside { what, .. } => {
-            let what = match what {
-                Outside::Intrinsic { .. } => "an intrinsic in a rule",
-                Outside::Tex { .. } => "a texture operation in a rule",
-                Outside::Phi => "a phi in a rule",
-            };
-            Some((what, node.span))
-        }
-        _ => None,
-    })
 }
 
 /// A rule that is tried.
@@ -195,6 +205,7 @@ impl State<'_> {
         let comps = cx.comps(root);
         let whole = Seen { def: root.def(), comps: (0..comps).collect() };
         self.matches(cx, self.rule.pattern, whole, comps, choices, m)?;
+        self.reaches_phis(cx, m)?;
         m.expect(self.sizes_allow(cx, m), Test::Sizes)?;
         if let Some(node) = self.outside_environment(cx, m) {
             return Err(Test::Environment(node));
@@ -338,9 +349,30 @@ impl State<'_> {
                 }
                 Ok(())
             }
-            NodeKind::Compute { .. } | NodeKind::Outside { .. } | NodeKind::Ref(_) => {
-                Err(Test::Opcode(id))
+            NodeKind::Outside { what, args, bind } => {
+                let slots = self.outside_slots(f, what, id, instr_of(&seen), choices, m)?;
+                let all = f.comps(seen.def);
+                let whole = node.swizzle.is_some()
+                    || seen.comps.iter().copied().eq(0..all)
+                        && self.count(node.comps, root_comps) == all;
+                m.expect(whole, Test::Components(id))?;
+                m.instrs.insert(id, instr_of(&seen));
+                if let Some(var) = bind {
+                    m.vars.insert(*var, seen.clone());
+                }
+                for (arg, slot) in args.iter().zip(slots) {
+                    let def = f.src(instr_of(&seen), slot);
+                    let operand = Seen { def, comps: (0..f.comps(def)).collect() };
+                    m.nodes.insert(*arg, operand.clone());
+                    let wanted = &self.rule.nodes[*arg];
+                    let as_many = wanted.swizzle.is_some()
+                        || self.count(wanted.comps, root_comps) == f.comps(def);
+                    m.expect(as_many, Test::Components(*arg))?;
+                    self.matches(cx, *arg, operand, root_comps, choices, m)?;
+                }
+                Ok(())
             }
+            NodeKind::Compute { .. } | NodeKind::Ref(_) => Err(Test::Opcode(id)),
         }
     }
 
@@ -713,13 +745,25 @@ impl State<'_> {
         let plain = match &node.kind {
             NodeKind::Var(var) => {
                 let seen = &m.vars[var];
-                match self.rule.vars[*var].whole {
+                let value = match self.rule.vars[*var].whole {
                     true => Val::from(seen.def),
                     false => Val { def: seen.def, swizzle: Swizzle::new(&seen.comps) },
+                };
+                match self.rule.constants_under_phis().contains(var) {
+                    true => cx.copied(value),
+                    false => value,
                 }
             }
-            // Rules with such nodes are not tried.
-            NodeKind::Outside { .. } => cx.imm_n(self.bits(cx, node.class, m), comps, &[0; 16]),
+            NodeKind::Outside { what, args, .. } => {
+                let mut operands: SmallVec<[(Val, u8); 4]> = SmallVec::new();
+                for arg in args {
+                    let value =
+                        self.build_node(cx, *arg, root, root_comps, m, constants, keep, done);
+                    operands.push((value, self.count(self.rule.nodes[*arg].comps, root_comps)));
+                }
+                let bits = self.bits(cx, node.class, m);
+                self.build_outside(cx, what, bits, comps, &operands)
+            }
             NodeKind::Ref(inner) => {
                 self.build_node(cx, *inner, root, root_comps, m, constants, keep, done)
             }
@@ -760,6 +804,11 @@ impl State<'_> {
         done.insert(id, value);
         value
     }
+}
+
+/// The instruction of a value that is seen.
+fn instr_of(seen: &Seen) -> Instr {
+    seen.def.instr()
 }
 
 /// Whether two constants are equal where they are seen.

@@ -7,10 +7,14 @@ use crate::facts::abs::Abs;
 use crate::facts::class::Class;
 use crate::rewriter::Rewriter;
 use crate::trace::Terms;
-use deburr_ir_core::{BaseType, Def, Denorm, Flags, Instr, InstrView, Rounding, User};
+use deburr_ir_core::{
+    BaseType, Def, Denorm, Flags, Function, Index, Instr, InstrView, Rounding, User,
+};
 use deburr_rulegen::diagnostics::Span;
 use deburr_rulegen::expr::Base;
-use deburr_rulegen::rules::model::{Cond, NodeId, NodeKind, Profit, Rule};
+use deburr_rulegen::rules::model::{Cond, NodeId, NodeKind, Outside, Profit, Rule, VarId};
+use deburr_rulegen::rules::outside::{TEX_ATTRS, TEX_OPS};
+use deburr_rulegen::tables::intrinsic::IndexKind;
 use std::collections::HashMap;
 
 /// Whether a rule applies to an instruction.
@@ -58,6 +62,12 @@ pub(super) enum Test {
     Opcode(NodeId),
     Promises(NodeId),
     Licences(NodeId),
+    /// A const index of an intrinsic, or an attribute of a texture operation.
+    Index(NodeId, usize),
+    /// Which sources there are.
+    Sources(NodeId),
+    /// Whether a value is one wherever a phi is.
+    Reaches(VarId, NodeId),
     /// How many operands a chain has.
     Chain(NodeId, usize),
     /// The number of components.
@@ -158,6 +168,9 @@ impl State<'_> {
         | Test::Promises(id)
         | Test::Licences(id)
         | Test::Chain(id, _)
+        | Test::Index(id, _)
+        | Test::Sources(id)
+        | Test::Reaches(_, id)
         | Test::Components(id)) = test
         else {
             return ("pattern", self.rule.span, String::new(), String::new(), None);
@@ -234,6 +247,22 @@ impl State<'_> {
                     format!("{has} on {}", values.of(seen.def, base)),
                 )
             }
+            Test::Index(_, index) => self.index_words(f, id, index, seen.def.instr()),
+            Test::Sources(_) => {
+                let count = node.operands().len();
+                let wanted = format!("the {count} sources of `{name}` that are written");
+                (
+                    "sources",
+                    wanted,
+                    format!("{} in {}", f.srcs(seen.def.instr()).len(), values.of(seen.def, base)),
+                )
+            }
+            Test::Reaches(var, _) => {
+                let var_name = &self.rule.vars[var].name;
+                let wanted = format!("`{var_name}` to be defined above the block of the phi");
+                let def = m.vars.get(&var).map_or(seen.def, |s| s.def);
+                ("phi", wanted, format!("{}, defined in it or below", values.of(def, base)))
+            }
             Test::Chain(_, found) => {
                 let operands = self.rule.chain_at(id).map_or(0, |chain| chain.operands.len());
                 let least = if id == self.rule.pattern { " or more" } else { "" };
@@ -253,6 +282,39 @@ impl State<'_> {
             _ => ("opcode", format!("`{name}`"), values.of(seen.def, base)),
         };
         (word, node.span, wanted, saw, Some(seen.def))
+    }
+
+    /// A test on a const index or attribute.
+    fn index_words(
+        &self,
+        f: &Function,
+        id: NodeId,
+        index: usize,
+        instr: Instr,
+    ) -> (&'static str, String, String) {
+        let NodeKind::Outside { what, .. } = &self.rule.nodes[id].kind else {
+            return ("index", String::new(), String::new());
+        };
+        let (name, wanted, has) = match what {
+            Outside::Intrinsic { indices, .. } => {
+                let def = &self.set.ops.indices()[index];
+                let word = |v: u32| match &def.kind {
+                    IndexKind::Enum(names) => {
+                        names.get(v as usize).cloned().unwrap_or_else(|| v.to_string())
+                    }
+                    _ => v.to_string(),
+                };
+                let wanted = indices.iter().find(|(i, _)| *i == index).map_or(0, |(_, v)| *v);
+                let has = f.index(instr, Index(index as u8)).unwrap_or(0);
+                (&*def.name, word(wanted), word(has))
+            }
+            Outside::Tex { attrs, .. } => {
+                let wanted = attrs.iter().find(|(i, _)| *i == index).map_or(0, |(_, v)| *v);
+                (TEX_ATTRS[index], wanted.to_string(), "another value".to_string())
+            }
+            Outside::Phi => ("", String::new(), String::new()),
+        };
+        ("index", format!("`{name} = {wanted}`"), has)
     }
 
     /// A test on the match as a whole.
@@ -442,10 +504,14 @@ impl State<'_> {
         match &self.rule.nodes[id].kind {
             NodeKind::Op { op, .. } => self.set.ops.get(*op).name.clone(),
             NodeKind::Var(var) => self.rule.vars[*var].name.clone(),
-            NodeKind::Literal(..)
-            | NodeKind::Compute { .. }
-            | NodeKind::Outside { .. }
-            | NodeKind::Ref(_) => self.source(self.rule.nodes[id].span),
+            NodeKind::Outside { what, .. } => match what {
+                Outside::Intrinsic { id, .. } => format!("@{}", self.set.ops.intrinsic(*id).name),
+                Outside::Tex { op, .. } => format!("tex.{}", TEX_OPS[*op].0),
+                Outside::Phi => "phi".to_string(),
+            },
+            NodeKind::Literal(..) | NodeKind::Compute { .. } | NodeKind::Ref(_) => {
+                self.source(self.rule.nodes[id].span)
+            }
         }
     }
 
@@ -480,7 +546,7 @@ impl State<'_> {
             NodeKind::Literal(_, base) => *base,
             NodeKind::Var(var) => self.rule.vars[*var].base,
             NodeKind::Compute { expr, .. } => expr.ty.base,
-            NodeKind::Outside { .. } | NodeKind::Ref(_) => Base::Uint,
+            NodeKind::Ref(_) | NodeKind::Outside { .. } => Base::Uint,
         };
         match base {
             Base::Float => BaseType::Float,

@@ -11,5 +11,6 @@ pub mod direct;
 pub mod expr;
 pub mod matcher;
 mod miss;
+mod outside;
 mod results;
 pub mod term;

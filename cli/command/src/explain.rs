@@ -16,7 +16,8 @@ use deburr_algebraic::{Guest, Rewriter, RuleInfo};
 use deburr_ir_core::{Function, Instr};
 use deburr_passes::{Options, PASSES, Run};
 use deburr_rulegen::diagnostics::nearest;
-use deburr_rulegen::rules::{RuleSet, model::NodeKind};
+use deburr_rulegen::rules::model::{NodeKind, Outside};
+use deburr_rulegen::rules::{RuleSet, outside::TEX_OPS};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -118,12 +119,21 @@ impl<'r> Watched<'r> {
         &self.set.groups[self.set.rules[self.rule].group].0
     }
 
-    /// The opcode of the instructions that it may replace.
+    /// The operation that it may replace.
     fn root(&self) -> &'r str {
         let rule = &self.set.rules[self.rule];
         match &rule.nodes[rule.pattern].kind {
             NodeKind::Op { op, .. } => &self.set.ops.get(*op).name,
-            _ => "",
+            NodeKind::Outside { what: Outside::Intrinsic { id, .. }, .. } => {
+                &self.set.ops.intrinsic(*id).name
+            }
+            NodeKind::Outside { what: Outside::Tex { op, .. }, .. } => TEX_OPS[*op].0,
+            NodeKind::Outside { what: Outside::Phi, .. } => "phi",
+            // No pattern is any of these.
+            NodeKind::Var(_)
+            | NodeKind::Literal(..)
+            | NodeKind::Compute { .. }
+            | NodeKind::Ref(_) => "",
         }
     }
 }

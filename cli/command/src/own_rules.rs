@@ -7,7 +7,10 @@ use crate::rulebook::Rulebook;
 use deburr_algebraic::interp::matcher::Interpreter;
 use deburr_algebraic::{Guest, Rewriter, RuleInfo, RuleSet, UseWatch};
 use deburr_ir_core::{AluOp, Flags, Function, Instr};
-use deburr_rulegen::rules::{self, model::Rule};
+use deburr_rulegen::rules::{
+    self,
+    model::{NodeKind, Rule},
+};
 use std::path::Path;
 
 /// Rules of a file.
@@ -64,6 +67,12 @@ impl OwnRules {
         });
         let warnings = idle.collect();
         Ok(OwnRules { set, all, warnings })
+    }
+
+    /// Whether a rule may replace what is no arithmetic.
+    pub fn outside(&self) -> bool {
+        let is = |rule: &Rule| matches!(rule.nodes[rule.pattern].kind, NodeKind::Outside { .. });
+        self.set.rules.iter().any(is)
     }
 
     /// The file's rules as a guest of a pipeline that runs [`OwnRules::all`], and who looks on.

@@ -2,7 +2,6 @@
 
 use crate::Tree;
 use crate::report::{Diagnostic, Kind, Trouble};
-use deburr_algebraic::interp::matcher::not_interpreted;
 use deburr_rulegen::diagnostics::Diagnostic as RuleDiagnostic;
 use deburr_rulegen::rules::{self, Rule, RuleSet, Texts};
 use deburr_rulegen::tables::Tables;
@@ -49,16 +48,10 @@ impl Rulebook {
     pub fn of_file_beside(&self, path: &Path, disabled: &[String]) -> Result<RuleSet, Trouble> {
         let on = |rule: &Rule| !disabled.iter().any(|d| *d == rule.name || *d == rule.base);
         self.read(path, |name, text| {
-            let set = self.book.rules_beside(name, text, on).map_err(|mut list| {
+            self.book.rules_beside(name, text, on).map_err(|mut list| {
                 list.iter_mut().for_each(|d| may_be_disabled(d, name));
                 list
-            })?;
-            let refused: Vec<RuleDiagnostic> =
-                set.rules.iter().filter_map(|rule| only_compiled(&set, rule)).collect();
-            match refused.is_empty() {
-                true => Ok(set),
-                false => Err(refused),
-            }
+            })
         })
     }
 
@@ -78,14 +71,6 @@ impl Rulebook {
         };
         compile(path, &text).map_err(|list| trouble(&list, source))
     }
-}
-
-/// A rule with a construct that only compiled matchers know.
-fn only_compiled(set: &RuleSet, rule: &Rule) -> Option<RuleDiagnostic> {
-    let (construct, span) = not_interpreted(rule)?;
-    let text = format!("{construct} is compiled, but not interpreted");
-    let d = RuleDiagnostic::error(rules::codes::NOT_YET, &set.files[rule.file].0, span, text);
-    Some(d.help("put the rule into a file of the tree, and build"))
 }
 
 /// A rule of the tree that a file's rule goes round with may be left out.

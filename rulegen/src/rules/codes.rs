@@ -16,7 +16,7 @@ codes! {
     SYNTAX = 301, "a rule file that doesn't follow the grammar",
         "The grammar is in the language reference. A file begins with `rules 1`; a rule is `rule NAME: PATTERN => REPLACEMENT CLAUSES;`.";
     NOT_YET = 302, "a construct that is parsed but not compiled",
-        "Texture operations and phis are matched, but not made: no replacement can have one. They and intrinsics are compiled, but not interpreted: a rule with one of them must be built in.";
+        "Texture operations and phis are matched, but not made: no replacement can have one.";
     CLAUSE_ORDER = 303, "clauses out of order, or twice",
         "Clauses stand in the order where, with, when, if, group, canonical, ulps, allow, waive, test, and only allow and test may be repeated.";
     UNKNOWN_OP = 304, "an opcode that is not in the table",

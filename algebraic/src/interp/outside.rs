@@ -1,0 +1,106 @@
+//! The reference matcher outside of arithmetic: intrinsics, texture operations, phis.
+
+use super::expr::Choices;
+use super::matcher::{Match, State};
+use super::miss::Test;
+use crate::rewriter::{Rewriter, Val};
+use crate::ruleset::Root;
+use deburr_ir_core::{Function, Index, Instr, InstrView, Intrinsic, TexInfo, TexOp, TexSrc};
+use deburr_rulegen::rules::model::{NodeId, Outside};
+use smallvec::SmallVec;
+
+/// The root that a pattern asks for.
+pub(super) fn root_of(what: &Outside) -> Root {
+    match what {
+        Outside::Intrinsic { id, .. } => Root::Intrinsic(Intrinsic(*id as u16)),
+        Outside::Tex { op, .. } => Root::Tex(TexOp::NAMES[*op].1),
+        Outside::Phi => Root::Phi,
+    }
+}
+
+/// An attribute of a texture operation, by its place in the list of rules.
+fn attribute(tex: &TexInfo, at: usize) -> u32 {
+    match at {
+        0 => tex.is_array.into(),
+        1 => tex.is_shadow.into(),
+        2 => tex.is_sparse.into(),
+        _ => tex.component.into(),
+    }
+}
+
+impl State<'_> {
+    /// The sources of an instruction that the operands of a node stand for, in the order of the operands.
+    pub(super) fn outside_slots(
+        &self,
+        f: &Function,
+        what: &Outside,
+        id: NodeId,
+        instr: Instr,
+        choices: &mut Choices,
+        m: &mut Match,
+    ) -> Result<SmallVec<[usize; 4]>, Test> {
+        m.expect(crate::outside::root(f, instr) == Some(root_of(what)), Test::Opcode(id))?;
+        match (what, f.view(instr)) {
+            (Outside::Intrinsic { indices, .. }, _) => {
+                for (index, wanted) in indices {
+                    let has = f.index(instr, Index(*index as u8));
+                    m.expect(has == Some(*wanted), Test::Index(id, *index))?;
+                }
+                Ok((0..f.srcs(instr).len()).collect())
+            }
+            (Outside::Tex { srcs, attrs, .. }, InstrView::Tex(tex)) => {
+                for (at, wanted) in attrs {
+                    m.expect(attribute(tex, *at) == *wanted, Test::Index(id, *at))?;
+                }
+                m.expect(tex.srcs.len() == srcs.len(), Test::Sources(id))?;
+                let place = |kind: &usize| {
+                    tex.srcs.iter().position(|src: &TexSrc| *src == TexSrc::NAMES[*kind].1)
+                };
+                srcs.iter().map(place).collect::<Option<_>>().ok_or(Test::Sources(id))
+            }
+            (Outside::Phi, _) => {
+                m.expect(f.srcs(instr).len() == 2, Test::Sources(id))?;
+                if choices.pick(2) == 0 {
+                    return Ok(SmallVec::from_slice(&[0, 1]));
+                }
+                m.exchanged.push(id);
+                Ok(SmallVec::from_slice(&[1, 0]))
+            }
+            (Outside::Tex { .. }, _) => Err(Test::Opcode(id)),
+        }
+    }
+
+    /// Values under phis of which something else speaks must be one value wherever the phi is.
+    pub(super) fn reaches_phis(&self, cx: &mut Rewriter<'_>, m: &mut Match) -> Result<(), Test> {
+        if !self.rule.has_outside() {
+            return Ok(());
+        }
+        for (var, phi) in self.rule.needed_at_phis() {
+            let (Some(seen), Some(at)) = (m.vars.get(&var), m.instrs.get(&phi)) else { continue };
+            let reaches = cx.reaches(Val::from(seen.def), *at);
+            m.expect(reaches, Test::Reaches(var, phi))?;
+        }
+        Ok(())
+    }
+
+    /// Builds what a replacement has beside arithmetic. Checks of rules let intrinsics through and nothing else.
+    pub(super) fn build_outside(
+        &self,
+        cx: &mut Rewriter<'_>,
+        what: &Outside,
+        bits: u8,
+        comps: u8,
+        operands: &[(Val, u8)],
+    ) -> Val {
+        let Outside::Intrinsic { id, indices } = what else {
+            return cx.imm_n(bits, comps, &[0; 16]);
+        };
+        let count = match self.set.ops.intrinsic(*id).dest {
+            Some(n) if n > 0 => n as u8,
+            _ => comps,
+        };
+        let indices: SmallVec<[(Index, u32); 4]> =
+            indices.iter().map(|(index, value)| (Index(*index as u8), *value)).collect();
+        cx.build_intrinsic(Intrinsic(*id as u16), bits, count, operands, &indices)
+    }
+}
