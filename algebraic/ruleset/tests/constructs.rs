@@ -69,7 +69,7 @@ fn program(body: &str) -> Function {
     let module =
         deburr_ir_core::parse(&text).unwrap_or_else(|errors| panic!("{}\n{text}", errors[0]));
     deburr_ir_core::validate(&module).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
-    module.functions.iter().next().expect("there is one").clone()
+    module.functions.first().expect("there is one").clone()
 }
 
 /// What was done, and what is left.
