@@ -181,10 +181,6 @@ impl State<'_> {
         let mut values = Values::new(cx, root);
         let name = self.name_of(id);
         let base = self.base_of(id);
-        let flags_of = |flags: Flags| match flags_text(flags) {
-            text if text.is_empty() => "none".to_string(),
-            text => format!("`{text}`"),
-        };
         let carried = f.flags(seen.def.instr());
         let (word, wanted, saw) = match test {
             Test::Swizzle(_) => {
@@ -229,23 +225,13 @@ impl State<'_> {
                     NodeKind::Op { promises, .. } => Flags::from_bits_truncate(*promises),
                     _ => Flags::empty(),
                 };
-                let has = flags_of(carried & Flags::PROMISES);
-                let missing = flags_text(wanted.difference(carried));
-                (
-                    "promise",
-                    format!("the promise `{missing}` on `{name}`"),
-                    format!("{has} on {}", values.of(seen.def, base)),
-                )
+                let value = values.of(seen.def, base);
+                flag_words("promise", wanted, carried, Flags::PROMISES, &name, &value)
             }
             Test::Licences(_) => {
                 let wanted = Flags::from_bits_truncate(self.rule.licences);
-                let has = flags_of(carried & Flags::LICENCES);
-                let missing = flags_text(wanted.difference(carried));
-                (
-                    "licence",
-                    format!("the licence `{missing}` on `{name}`"),
-                    format!("{has} on {}", values.of(seen.def, base)),
-                )
+                let value = values.of(seen.def, base);
+                flag_words("licence", wanted, carried, Flags::LICENCES, &name, &value)
             }
             Test::Index(_, index) => self.index_words(f, id, index, seen.def.instr()),
             Test::Sources(_) => {
@@ -609,6 +595,23 @@ fn letters(comps: &[u8]) -> String {
         false => char::from(b"xyzw"[usize::from(c & 3)]),
     };
     comps.iter().map(letter).collect()
+}
+
+/// A test on flags of one kind: its name, those that are missing, and those that are there.
+fn flag_words(
+    word: &'static str,
+    wanted: Flags,
+    carried: Flags,
+    kind: Flags,
+    name: &str,
+    value: &str,
+) -> (&'static str, String, String) {
+    let missing = flags_text(wanted.difference(carried));
+    let has = match flags_text(carried & kind) {
+        text if text.is_empty() => "none".to_string(),
+        text => format!("`{text}`"),
+    };
+    (word, format!("the {word} `{missing}` on `{name}`"), format!("{has} on {value}"))
 }
 
 fn flags_text(flags: Flags) -> String {
