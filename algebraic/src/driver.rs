@@ -290,8 +290,9 @@ pub fn run_with(
                 found.matcher(op)
             }
             None if outside => {
+                let Some(root) = crate::outside::root(cx.f, instr) else { continue };
                 cx.cursor = Some(crate::outside::place(cx.f, instr));
-                crate::outside::root(cx.f, instr).and_then(|root| found.outside(root))
+                found.outside(root)
             }
             None => continue,
         };

@@ -4,14 +4,15 @@ use crate::driver::Queue;
 use crate::rewriter::{Rewriter, Val};
 use crate::ruleset::Root;
 use deburr_ir_core::{
-    AluOp, AluSrc, Block, Builder, Cursor, Def, Dominance, Flags, Function, Index, Instr,
-    InstrKind, InstrView, Intrinsic, IntrinsicFlags, Shape, TexInfo, TexOp, TexSrc,
+    AluOp, Block, Cursor, Def, Dominance, Flags, Function, Index, Instr, InstrKind, InstrView,
+    Intrinsic, IntrinsicFlags, Shape, TexInfo, TexOp, TexSrc,
 };
 use smallvec::SmallVec;
 
-/// The root that an instruction is, if it isn't an ALU operation.
+/// The root that an instruction is, if it isn't an ALU operation. A volatile access is none: it stays.
 pub(crate) fn root(f: &Function, instr: Instr) -> Option<Root> {
     match f.view(instr) {
+        InstrView::Intrinsic(..) if f.is_volatile(instr) => None,
         InstrView::Intrinsic(intrinsic, _) => Some(Root::Intrinsic(intrinsic)),
         InstrView::Tex(tex) => Some(Root::Tex(tex.op)),
         InstrView::Phi(_) => Some(Root::Phi),
@@ -117,7 +118,7 @@ impl Rewriter<'_> {
         for (v, comps) in operands {
             srcs.push(match self.is_whole(*v, *comps) {
                 true => v.def,
-                false => self.move_of(*v, *comps),
+                false => self.build(AluOp::MOV, *comps, Flags::empty(), &[*v]).def,
             });
         }
         let shape = Shape::new(comps, bits).unwrap_or(Shape::NONE);
@@ -127,16 +128,6 @@ impl Rewriter<'_> {
             self.queue.push(def.instr());
         }
         Val::from(def)
-    }
-
-    /// The components of a value as a def of their own.
-    fn move_of(&mut self, v: Val, comps: u8) -> Def {
-        let mut builder: Builder<'_> = self.builder();
-        builder.flags = Flags::empty();
-        let src = AluSrc { def: v.def, swizzle: v.swizzle };
-        let def = builder.alu_instr(AluOp::MOV, comps, &[src]).def();
-        self.queue.push(def.instr());
-        def
     }
 
     /// Puts on the list what may be the root of a rule without being an ALU operation, now and after changes.

@@ -379,12 +379,15 @@ impl<'f> Rewriter<'f> {
         if old == new {
             return;
         }
-        let before = self.facts.cached(old);
+        // Of what nothing was asked, everything was assumed.
+        let all = abs::top(self.f.bits(old).into());
+        let before = self.facts.cached(old).unwrap_or(all);
         self.enqueue_users(old);
         let users: SmallVec<[Def; 8]> = self.value_users(old);
         self.f.replace_all_uses(old, new);
         self.gained_use(new);
-        if before.is_some() && before != Some(self.facts.of(self.f, self.rules, new)) {
+        let is_asked = users.iter().any(|user| self.facts.cached(*user).is_some());
+        if is_asked && before != self.facts.of(self.f, self.rules, new) {
             self.sharpen(users);
         }
         match self.f.kind(old.instr()) {

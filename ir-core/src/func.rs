@@ -15,6 +15,7 @@ use crate::intrinsic::{Index, Intrinsic, IntrinsicInfo};
 use crate::module::Variable;
 use crate::op::{AluInfo, AluOp};
 use crate::origin::Origins;
+use crate::table::index;
 use rustc_hash::FxHashMap;
 
 /// A parameter or a returned value.
@@ -278,6 +279,13 @@ impl Function {
             let at = self.header(instr).payload as usize + slot;
             self.indices[at] = value;
         }
+    }
+
+    /// Whether the instruction is a volatile access, which may not be merged, moved or removed.
+    pub fn is_volatile(&self, instr: Instr) -> bool {
+        [Index::ACCESS, Index::SRC_ACCESS, Index::DST_ACCESS]
+            .iter()
+            .any(|i| self.index(instr, *i).is_some_and(|a| a & index::access::VOLATILE != 0))
     }
 
     /// The deref, if the instruction is one.

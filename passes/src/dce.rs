@@ -23,7 +23,7 @@ pub(crate) fn is_root(f: &Function, instr: Instr) -> bool {
             let stays = f
                 .intrinsic_info(instr)
                 .is_none_or(|i| !i.flags.contains(IntrinsicFlags::ELIMINATE));
-            stays || crate::mem::is_volatile(f, instr)
+            stays || f.is_volatile(instr)
         }
         InstrKind::Jump | InstrKind::Call | InstrKind::ParallelCopy => true,
     }

@@ -2,7 +2,7 @@
 
 use deburr_ir_core::{
     ArrayLen, Builder, Constant, Def, DerefKind, Function, Index, Instr, Intrinsic, Modes, Shape,
-    Type, TypeData, TypeTable, Var, index,
+    Type, TypeData, TypeTable, Var,
 };
 use rustc_hash::FxHashSet;
 
@@ -24,17 +24,10 @@ pub(crate) fn store(b: &mut Builder<'_>, pointer: Def, value: Def, access: u32) 
     b.store_deref(pointer, value, &[(Index::WRITE_MASK, mask), (Index::ACCESS, access)]);
 }
 
-/// Whether the access may be merged, moved or removed by no pass.
-pub(crate) fn is_volatile(f: &Function, instr: Instr) -> bool {
-    [Index::ACCESS, Index::SRC_ACCESS, Index::DST_ACCESS]
-        .iter()
-        .any(|i| f.index(instr, *i).is_some_and(|a| a & index::access::VOLATILE != 0))
-}
-
 /// Whether the instruction loads, through a deref, memory that does not change while the shader runs.
 pub(crate) fn is_load_of_constant_memory(f: &Function, instr: Instr) -> bool {
     f.intrinsic(instr) == Some(Intrinsic::LOAD_DEREF)
-        && !is_volatile(f, instr)
+        && !f.is_volatile(instr)
         && f.deref(f.src(instr, 0).instr()).is_some_and(|d| d.modes.must_be(CONSTANT))
 }
 

@@ -95,7 +95,7 @@ fn is_read(f: &Function, root: Instr) -> bool {
 fn is_store(f: &Function, instr: Instr) -> bool {
     let op = f.intrinsic(instr);
     (op == Some(Intrinsic::STORE_DEREF) || op == Some(Intrinsic::COPY_DEREF))
-        && !mem::is_volatile(f, instr)
+        && !f.is_volatile(instr)
 }
 
 fn remove_stores(f: &mut Function, root: Instr) -> bool {

@@ -132,7 +132,7 @@ fn only_loads_and_stores(f: &Function, deref: Instr) -> bool {
                 && (f.deref(i).is_some_and(|d| d.kind != DerefKind::Cast) || {
                     let op = f.intrinsic(i);
                     (op == Some(Intrinsic::LOAD_DEREF) || op == Some(Intrinsic::STORE_DEREF))
-                        && !mem::is_volatile(f, i)
+                        && !f.is_volatile(i)
                 })
         }
         User::If(_) => false,

@@ -136,7 +136,13 @@ const OWN_INTRINSICS: &[Own] = &[
     Own { names: "load_device_index", why: "SPIR-V has the built-in DeviceIndex" },
 ];
 
-const CHANGED_OPCODES: &[Changed] = &[];
+const CHANGED_OPCODES: &[Changed] = &[Changed {
+    names: "imul24 umul24 imul24_relaxed umul24_relaxed",
+    column: "properties",
+    ours: "commutative",
+    why: "a product is cut to 24 bits before it is multiplied again: \
+          0x800000 * (2 * 3) keeps bits that (0x800000 * 2) * 3 has lost",
+}];
 
 const OWN_OPCODES: &[Own] = &[
     Own {

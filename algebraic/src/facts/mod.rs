@@ -17,10 +17,13 @@ use smallvec::SmallVec;
 /// Facts that were asked for, by def.
 #[derive(Debug, Default)]
 pub struct Memo {
-    /// By def: 0, or the position in `known` behind it. Few defs are asked for, and a set is large.
+    /// By def: 0, or one more than the position in `known`, with [`STALE`]. Few defs are asked for, and a set is large.
     slots: Vec<u32>,
     known: Vec<Abs>,
 }
+
+/// The bit of a slot whose set holds no longer, and makes room for the next.
+const STALE: u32 = 1 << 31;
 
 /// Most defs that one question looks at before it gives up on the rest.
 const LIMIT: usize = 256;
@@ -28,20 +31,33 @@ const LIMIT: usize = 256;
 impl Memo {
     /// What was computed of a def, if anything.
     pub fn cached(&self, def: Def) -> Option<Abs> {
-        let slot = self.slots.get(def.index()).copied().unwrap_or(0) as usize;
-        slot.checked_sub(1).map(|at| self.known[at])
+        let slot = self.slots.get(def.index()).copied().unwrap_or(0);
+        (slot != 0 && slot < STALE).then(|| self.known[slot as usize - 1])
+    }
+
+    fn is_known(&self, def: Def) -> bool {
+        (1..STALE).contains(&self.slots[def.index()])
     }
 
     /// Drops what was computed of a def.
     pub fn forget(&mut self, def: Def) {
         if let Some(slot) = self.slots.get_mut(def.index()) {
-            *slot = 0;
+            *slot |= if *slot == 0 { 0 } else { STALE };
         }
     }
 
     fn note(&mut self, def: Def, known: Abs) {
-        self.known.push(known);
-        self.slots[def.index()] = self.known.len() as u32;
+        let slot = &mut self.slots[def.index()];
+        match *slot & !STALE {
+            0 => {
+                self.known.push(known);
+                *slot = self.known.len() as u32;
+            }
+            taken => {
+                self.known[taken as usize - 1] = known;
+                *slot = taken;
+            }
+        }
     }
 
     /// The values that any component of a def may have.
@@ -58,7 +74,7 @@ impl Memo {
         let mut stack: SmallVec<[Def; 32]> = SmallVec::from_slice(&[def]);
         let mut visited = 0;
         while let Some(&top) = stack.last() {
-            if self.slots[top.index()] != 0 {
+            if self.is_known(top) {
                 stack.pop();
                 continue;
             }
@@ -66,9 +82,8 @@ impl Memo {
             let before = stack.len();
             if visited <= LIMIT && transfer_of(f, rules, top).is_some() {
                 // What is no operation has no operands to look at.
-                let open = |src: &Def| {
-                    f.kind(src.instr()) == InstrKind::Alu && self.slots[src.index()] == 0
-                };
+                let open =
+                    |src: &Def| f.kind(src.instr()) == InstrKind::Alu && !self.is_known(*src);
                 stack.extend(f.srcs(top.instr()).iter().map(|src| src.def()).filter(open));
             }
             if stack.len() == before {

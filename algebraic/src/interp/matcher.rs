@@ -15,7 +15,9 @@ use super::outside;
 use crate::facts::abs::{self, Abs};
 use crate::rewriter::{Rewriter, Val};
 use crate::ruleset::Root;
-use deburr_ir_core::{AluOp, Def, Denorm, Flags, Instr, InstrView, Rounding, Swizzle, User};
+use deburr_ir_core::{
+    AluOp, AluProps, Def, Denorm, Flags, Instr, InstrView, Rounding, Swizzle, User,
+};
 use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::model::{
     Chain, ClassId, Comps, Cond, FactUse, LONGEST_CHAIN, Literal, NodeId, NodeKind, Profit, Rule,
@@ -400,8 +402,9 @@ impl State<'_> {
             false => left.len() == chain.operands.len(),
         };
         m.expect(enough, Test::Chain(outermost, left.len()))?;
-        for node in &chain.operands {
-            let operand = left.remove(choices.pick(left.len()));
+        // All are taken before any is looked into.
+        let taken = chain.operands.iter().map(|_| left.remove(choices.pick(left.len())));
+        for (node, operand) in chain.operands.iter().zip(taken.collect::<Vec<_>>()) {
             self.matches(cx, *node, operand, root_comps, choices, m)?;
         }
         if outermost == self.rule.pattern {
@@ -421,7 +424,10 @@ impl State<'_> {
     ) -> Vec<Seen> {
         let f = cx.func();
         let op = f.alu_op(top);
-        let licences = Flags::from_bits_truncate(self.rule.licences);
+        // Of other operations none are asked.
+        let float =
+            cx.func().alu_info(top).is_some_and(|info| info.props.contains(AluProps::FLOAT));
+        let licences = Flags::from_bits_truncate(if float { self.rule.licences } else { 0 });
         let both = |instr: Instr, comps: &[u8]| {
             [0, 1].map(|slot| {
                 let swizzle = f.swizzle(instr, slot);
@@ -439,7 +445,9 @@ impl State<'_> {
             };
             let Some(at) = list.iter().position(is_part) else { break };
             let part = list.remove(at);
-            m.parts.push(part.def.instr());
+            if float {
+                m.parts.push(part.def.instr());
+            }
             let operands = both(part.def.instr(), &part.comps);
             list.splice(at..at, operands);
         }

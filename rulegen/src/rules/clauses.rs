@@ -478,9 +478,19 @@ impl Resolver<'_> {
         Some(test)
     }
 
+    /// Says that `only_used_as` lacks arguments.
+    fn only_used_as_what(&mut self, span: Span) {
+        let text = format!("`{ONLY_USED_AS}` takes a variable and at least one op");
+        let d = Diagnostic::error(codes::ARITY, self.file, span, text);
+        self.report(d.help(format!("write it as in `{ONLY_USED_AS}(m, fadd, fsub)`")));
+    }
+
     /// `only_used_as(m, op, …)`
     fn only_used_as(&mut self, args: &[ast::Name], span: Span) -> Option<Cond> {
-        let [var, names @ ..] = args else { return None };
+        let [var, names @ ..] = args else {
+            self.only_used_as_what(span);
+            return None;
+        };
         let var = self.use_var(var)?;
         let mut ops: Vec<usize> = Vec::new();
         for name in names {
@@ -499,9 +509,7 @@ impl Resolver<'_> {
             ops.push(op);
         }
         if ops.is_empty() {
-            let text = format!("`{ONLY_USED_AS}` takes a variable and at least one op");
-            let d = Diagnostic::error(codes::ARITY, self.file, span, text);
-            self.report(d.help(format!("write it as in `{ONLY_USED_AS}(m, fadd, fsub)`")));
+            self.only_used_as_what(span);
             return None;
         }
         // Where the pattern itself uses the value.

@@ -50,6 +50,10 @@ impl Emit<'_, '_> {
         if form.matrix.is_some() || form.column {
             return self.matrix_form(instr, form);
         }
+        let is_packed = is_integer_dot(form) && f.comps(f.src(instr, 0)) == ty.comps;
+        if is_packed && ty.comps > 1 {
+            return self.dot_by_component(instr, op, form, ty);
+        }
         let mut operands = Vec::new();
         for &n in form_args(form, f.srcs(instr).len()) {
             let n = usize::from(n);
@@ -70,36 +74,53 @@ impl Emit<'_, '_> {
                     comps = 1;
                 }
             }
-            let class = match alu_want(f, instr, op, n) {
-                Want::Class(class) => class,
-                Want::Int => self.int_class(src.def()),
-                Want::Result => ty.class,
-                Want::Any => self.class(src.def()),
-            };
+            let class = self.operand_class(instr, op, n);
             let (def, swizzle) = self.unflushed(instr, &src);
             operands.push(self.operand(def, swizzle, comps, class)?);
         }
         if !f.flags(instr).contains(Flags::DOM) {
             self.outside(form, instr, &mut operands)?;
         }
-        if form.name.ends_with("Dot") && form.name != "Dot" || form.name.ends_with("DotAccSat") {
-            self.packed_format(instr, ty, &mut operands)?;
+        if is_packed {
+            operands.push(PackedVectorFormat::PackedVectorFormat4x8Bit as u32);
         }
         self.emit_form(form, instr, ty, &operands)
     }
 
-    /// The format of an integer dot product's packed vectors, behind its operands.
-    fn packed_format(
-        &self,
-        instr: Instr,
-        ty: ValueType,
-        operands: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        match (self.f.comps(self.f.src(instr, 0)), ty.comps) {
-            (1, 1) => operands.push(PackedVectorFormat::PackedVectorFormat4x8Bit as u32),
-            (_, 1) => {}
-            _ => return Err(Error::unsupported("integer dot products by component")),
+    fn operand_class(&self, instr: Instr, op: AluOp, n: usize) -> Class {
+        let def = self.f.src(instr, n);
+        match alu_want(self.f, instr, op, n) {
+            Want::Class(class) => class,
+            Want::Int => self.int_class(def),
+            Want::Result => self.class(instr.def()),
+            Want::Any => self.class(def),
         }
+    }
+
+    /// An integer dot product of packed vectors for each component: SPIR-V has it for one.
+    fn dot_by_component(
+        &mut self,
+        instr: Instr,
+        op: AluOp,
+        form: &SpirvForm,
+        ty: ValueType,
+    ) -> Result<(), Error> {
+        let f = self.f;
+        let one = self.w.value_type(ValueType { comps: 1, ..ty });
+        let mut words = vec![self.w.value_type(ty), self.id_of(instr.def())];
+        for comp in 0..usize::from(ty.comps) {
+            let mut operands = Vec::new();
+            for &n in form_args(form, f.srcs(instr).len()) {
+                let src = f.srcs(instr)[usize::from(n)];
+                let class = self.operand_class(instr, op, n.into());
+                operands.push(self.operand_scalar(src.def(), src.swizzle().get(comp), class)?);
+            }
+            operands.push(PackedVectorFormat::PackedVectorFormat4x8Bit as u32);
+            let id = self.w.id();
+            self.write_form(form, one, id, &operands)?;
+            words.push(id);
+        }
+        self.code.op(Op::CompositeConstruct, &words);
         Ok(())
     }
 
@@ -315,6 +336,11 @@ impl Emit<'_, '_> {
 /// Whether a value is written at each use.
 fn is_floating(f: &Function, def: Def) -> bool {
     matches!(f.kind(def.instr()), InstrKind::LoadConst | InstrKind::Undef | InstrKind::Deref)
+}
+
+/// Whether the form is a dot product of integers, whose vectors may be packed.
+fn is_integer_dot(form: &SpirvForm) -> bool {
+    form.name.ends_with("Dot") && form.name != "Dot" || form.name.ends_with("DotAccSat")
 }
 
 /// Whether a negation is of an ordered compare that nothing else uses.
