@@ -34,7 +34,7 @@ fn module(functions: &str, locals: &str, code: &str) -> String {
 
 /// Instructions in a row, each on the one before.
 pub fn straight(n: usize) -> String {
-    chain(n, |i| {
+    links(n, |i| {
         let op = ["iadd", "imul", "ixor", "isub"][i % 4];
         format!("    32 %x{} = {op} %x{i}, %y", i + 1)
     })
@@ -60,19 +60,19 @@ pub fn ifs(n: usize) -> String {
 }
 
 /// Code that makes `%x1` of `%x0`, `%x2` of `%x1` and so on, so often.
-fn chain(n: usize, link: impl Fn(usize) -> String) -> String {
+fn links(n: usize, link: impl Fn(usize) -> String) -> String {
     let code: String = (0..n).map(|i| format!("{}\n", link(i))).collect();
     module("", "", &format!("{code}    32 %r = iadd %x{n}, %y\n"))
 }
 
 /// Additions of constants, each to the sum before: they become one, from the front on.
 pub fn constant_chain(n: usize) -> String {
-    chain(n, |i| format!("    32 %c{i} = load_const ({i})\n    32 %x{} = iadd %x{i}, %c{i}", i + 1))
+    links(n, |i| format!("    32 %c{i} = load_const ({i})\n    32 %x{} = iadd %x{i}, %c{i}", i + 1))
 }
 
 /// Operations that each use the one before twice, by two ways: more paths than can be walked.
 pub fn diamonds(n: usize) -> String {
-    chain(n / 3, |i| {
+    links(n / 3, |i| {
         format!(
             "    32 %d{i} = iand %x{i}, %y\n    32 %e{i} = umin %x{i}, %y\n    32 %x{} = ixor %d{i}, %e{i}",
             i + 1
@@ -82,7 +82,7 @@ pub fn diamonds(n: usize) -> String {
 
 /// Selects, each of the one before or of a number, by a comparison.
 pub fn select_ladder(n: usize) -> String {
-    chain(n / 3, |i| {
+    links(n / 3, |i| {
         format!(
             "    32 %c{i} = load_const ({i})\n    1 %b{i} = ult %y, %c{i}\n    32 %x{} = bcsel %b{i}, %c{i}, %x{i}",
             i + 1
