@@ -102,13 +102,16 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Every ALU instruction of a function in program order.
-    pub(crate) fn of(f: &Function) -> Queue {
+    /// Every ALU instruction of a function in program order; with `outside` also the others that may be roots.
+    pub(crate) fn of(f: &Function, outside: bool) -> Queue {
         let capacity = f.instr_capacity();
         let mut queue =
             Queue { list: VecDeque::with_capacity(capacity), waiting: vec![0; capacity] };
         for block in f.blocks() {
-            for instr in f.instrs(block).filter(|i| f.kind(*i) == InstrKind::Alu) {
+            let is_root = |i: &Instr| {
+                f.kind(*i) == InstrKind::Alu || outside && crate::outside::root(f, *i).is_some()
+            };
+            for instr in f.instrs(block).filter(is_root) {
                 queue.waiting[instr.index()] = 1;
                 queue.list.push_back(instr);
             }
@@ -134,16 +137,6 @@ impl Queue {
     pub(crate) fn follow(&mut self, instr: Instr, levels: u8) {
         let slot = &mut self.waiting[instr.index()];
         *slot = (*slot).max(levels + 1);
-    }
-
-    /// As [`Queue::of`], with the other instructions that may be roots.
-    pub(crate) fn of_all(f: &Function) -> Queue {
-        let mut queue = Queue::default();
-        let alu = |i: &Instr| f.kind(*i) == InstrKind::Alu;
-        for instr in f.all_instrs().filter(|i| alu(i) || crate::outside::root(f, *i).is_some()) {
-            queue.push(instr);
-        }
-        queue
     }
 
     /// The next instruction, and how many levels of users are to follow.
@@ -267,11 +260,8 @@ pub fn run_with(
     }
     let instrs = f.instr_capacity() as u64;
     let fuel = options.fuel.unwrap_or(64 * instrs + 4096);
-    let mut cx = Rewriter::new(f, rules, target, off, Log::new(rules, options));
     let outside = !found.outside.is_empty() || guest.is_some() && options.outside;
-    if outside {
-        cx.look_outside();
-    }
+    let mut cx = Rewriter::new(f, rules, target, off, Log::new(rules, options), outside);
     let mut spent = false;
     while let Some((instr, levels)) = cx.queue.pop() {
         if cx.f.block_of(instr).is_none() || !cx.f.is_used(instr.def()) {

@@ -39,7 +39,7 @@ pub fn run_naive(
         return Ok(Report::default());
     }
     let fuel = options.fuel.unwrap_or(64 * f.instr_capacity() as u64 + 4096);
-    let mut cx = Rewriter::new(f, rules, target, off, Log::new(rules, options));
+    let mut cx = Rewriter::new(f, rules, target, off, Log::new(rules, options), false);
     let mut spent = false;
     match order {
         Order::Program | Order::Once => loop {

@@ -1,6 +1,5 @@
 //! What rules match outside of arithmetic: intrinsics, texture operations, phis.
 
-use crate::driver::Queue;
 use crate::rewriter::{Rewriter, Val};
 use crate::ruleset::Root;
 use deburr_ir_core::{
@@ -130,12 +129,6 @@ impl Rewriter<'_> {
         Val::from(def)
     }
 
-    /// Puts on the list what may be the root of a rule without being an ALU operation, now and after changes.
-    pub(crate) fn look_outside(&mut self) {
-        self.outside = true;
-        self.queue = Queue::of_all(self.f);
-    }
-
     /// Whether an instruction may be the root of a rule.
     pub(crate) fn may_be_root(&self, instr: Instr) -> bool {
         match self.f.kind(instr) {
@@ -166,16 +159,10 @@ impl Rewriter<'_> {
             | InstrKind::Call
             | InstrKind::ParallelCopy => false,
         };
-        if !removable || self.f.block_of(root).is_none() || self.f.is_used(root.def()) {
-            return;
-        }
-        let srcs: SmallVec<[Def; 4]> = self.f.srcs(root).iter().map(|s| s.def()).collect();
-        self.f.remove(root);
-        for src in srcs {
-            match self.f.is_used(src) {
-                false => self.remove_dead(src.instr()),
-                true => self.lost_use(src),
-            }
+        if removable {
+            let mut unused = SmallVec::new();
+            self.remove_unused(root, &mut unused);
+            unused.into_iter().for_each(|instr| self.remove_dead(instr));
         }
     }
 }

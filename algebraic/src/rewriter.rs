@@ -83,10 +83,11 @@ impl<'f> Rewriter<'f> {
         target: &'f Target,
         disabled: Vec<bool>,
         log: crate::driver::Log,
+        outside: bool,
     ) -> Self {
         let on = rules.options.iter().enumerate().filter(|(_, o)| target.has_option(o));
         let options = on.fold(0, |all, (i, _)| all | 1 << i.min(63));
-        let queue = Queue::of(f);
+        let queue = Queue::of(f, outside);
         Rewriter {
             f,
             rules,
@@ -98,7 +99,7 @@ impl<'f> Rewriter<'f> {
             at: Instr::from_index(0),
             begun: 0,
             cursor: None,
-            outside: false,
+            outside,
             dominance: None,
             log,
             depth: 3,
@@ -463,16 +464,23 @@ impl<'f> Rewriter<'f> {
                 self.f.kind(instr),
                 InstrKind::Alu | InstrKind::LoadConst | InstrKind::Undef
             );
-            if !removable || self.f.block_of(instr).is_none() || self.f.is_used(instr.def()) {
-                continue;
+            if removable {
+                self.remove_unused(instr, &mut stack);
             }
-            let srcs: SmallVec<[Def; 4]> = self.f.srcs(instr).iter().map(|s| s.def()).collect();
-            self.f.remove(instr);
-            for src in srcs {
-                match self.f.is_used(src) {
-                    false => stack.push(src.instr()),
-                    true => self.lost_use(src),
-                }
+        }
+    }
+
+    /// Removes an instruction if nothing uses it, and adds what nothing uses then.
+    pub(crate) fn remove_unused(&mut self, instr: Instr, unused: &mut SmallVec<[Instr; 8]>) {
+        if self.f.block_of(instr).is_none() || self.f.is_used(instr.def()) {
+            return;
+        }
+        let srcs: SmallVec<[Def; 4]> = self.f.srcs(instr).iter().map(|s| s.def()).collect();
+        self.f.remove(instr);
+        for src in srcs {
+            match self.f.is_used(src) {
+                false => unused.push(src.instr()),
+                true => self.lost_use(src),
             }
         }
     }

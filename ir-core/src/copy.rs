@@ -326,7 +326,7 @@ impl Function {
         InlinedBody { value, last_block, map }
     }
 
-    /// A copy of an instruction, with its sources and flags, that is in no block yet.
+    /// A copy of an instruction, with its sources, flags and origins, that is in no block yet.
     pub fn duplicate(&mut self, instr: Instr) -> Instr {
         let original = Original::of(self, instr);
         let srcs: SmallVec<[Def; 4]> = original.srcs.iter().map(|&(def, _)| def).collect();
@@ -335,6 +335,9 @@ impl Function {
             self.set_swizzle(copy, n, swizzle);
         }
         self.set_flags(copy, original.flags);
+        if let Some(origins) = &mut self.origins {
+            origins.copied(copy.def(), original.origin);
+        }
         copy
     }
 

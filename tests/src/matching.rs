@@ -39,8 +39,8 @@ impl Subject {
     /// If a pass fails.
     pub fn of(mut module: Module) -> Result<Subject, String> {
         let target = Target::spirv_of(&module);
-        let before: Vec<&str> = DEFAULT.split("algebraic").next().into_iter().collect();
-        let names = before.concat().replace("loop(", "");
+        let before = DEFAULT.split("algebraic").next().unwrap_or_default();
+        let names = before.replace("loop(", "");
         let pipeline = Pipeline::parse(names.trim_end_matches(',')).map_err(|e| e.to_string())?;
         let options = deburr_passes::Options::default();
         pipeline

@@ -90,12 +90,7 @@ pub fn run(args: &Args) -> Outcome {
 }
 
 fn skipped(target: String, why: String) -> Outcome {
-    Outcome {
-        figure: "nothing was measured".into(),
-        target,
-        verdict: Verdict::Skipped(why),
-        list: Vec::new(),
-    }
+    Outcome::skipped(target, Vec::new(), why)
 }
 
 /// Runs `deburr opt` on files under 1 GiB.

@@ -36,12 +36,7 @@ pub fn run(args: &Args) -> Outcome {
     let target = "≥ 99 % of grilly, taichi, vello_shaders, rend3-routine and examples, ≥ 75 % of spirv-cross-sys; no new \
                   spirv-val errors; 0 panics"
         .to_owned();
-    let skipped = |why: String| Outcome {
-        figure: "nothing was measured".into(),
-        target: target.clone(),
-        verdict: Verdict::Skipped(why),
-        list: Vec::new(),
-    };
+    let skipped = |why: String| Outcome::skipped(target.clone(), Vec::new(), why);
     if !has_tool("spirv-val") {
         return skipped("needs spirv-val".into());
     }

@@ -16,12 +16,7 @@ pub fn run(args: &Args) -> Outcome {
     let (items, deburr) = match items {
         Ok(items) => items,
         Err(why) => {
-            return Outcome {
-                figure: "nothing was measured".into(),
-                target,
-                verdict: Verdict::Skipped(why),
-                list: Vec::new(),
-            };
+            return Outcome::skipped(target, Vec::new(), why);
         }
     };
     let mut totals = Totals::default();

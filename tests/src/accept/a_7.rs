@@ -19,12 +19,7 @@ pub fn run(args: &Args) -> Outcome {
     let items = match Deburr::new(args).and_then(|deburr| examples(&deburr)) {
         Ok(items) => items,
         Err(why) => {
-            return Outcome {
-                figure: "nothing was measured".into(),
-                target,
-                verdict: Verdict::Skipped(why),
-                list,
-            };
+            return Outcome::skipped(target, list, why);
         }
     };
     let mut wrong = 0;

@@ -25,10 +25,7 @@ pub fn run(args: &Args) -> Outcome {
     );
     let bytes = match bytes(args, &mut list) {
         Ok(bytes) => bytes,
-        Err(why) => {
-            let figure = "nothing was measured".into();
-            return Outcome { figure, target, verdict: Verdict::Skipped(why), list };
-        }
+        Err(why) => return Outcome::skipped(target, list, why),
     };
     let mut met = bytes <= MAX_BYTES;
     let mut figure = format!("{bytes:.1} bytes an instruction");

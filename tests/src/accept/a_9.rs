@@ -46,12 +46,7 @@ type Cpu = [Option<f64>; 2];
 /// Measures it.
 pub fn run(args: &Args) -> Outcome {
     let target = "a table with every module (no figure is asked for yet)".to_owned();
-    let skipped = |why: String| Outcome {
-        figure: "nothing was measured".into(),
-        target: target.clone(),
-        verdict: Verdict::Skipped(why),
-        list: Vec::new(),
-    };
+    let skipped = |why: String| Outcome::skipped(target.clone(), Vec::new(), why);
     if !has_tool("spirv-opt") || !has_tool("spirv-val") {
         return skipped("needs spirv-opt and spirv-val".into());
     }

@@ -43,13 +43,8 @@ pub fn run(args: &Args) -> Outcome {
         Ok(book) => book,
         Err(list) => {
             let why = list.first().map_or(String::new(), |d| d.message.clone());
-            let verdict = Verdict::Skipped(format!("the rules of the tree are wrong: {why}"));
-            return Outcome {
-                figure: "nothing was measured".into(),
-                target,
-                verdict,
-                list: vec![],
-            };
+            let why = format!("the rules of the tree are wrong: {why}");
+            return Outcome::skipped(target, Vec::new(), why);
         }
     };
     let mut rng = Rng::new(args.seed ^ 0xb2);

@@ -1,10 +1,10 @@
 //! B 4: what matching costs an instruction, in walks over the same module, and how it grows.
 
-use super::corpus::{Deburr, SOURCES, has_tool, modules, start_within, words};
-use super::{Args, Outcome, Verdict};
+use super::corpus::{Deburr, SOURCES, built, has_tool, modules, start_within, words};
+use super::{Args, Outcome};
 use crate::matching::{Subject, What, groups};
 use deburr_spirv::{ReadOptions, read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// Walks that matching may take where nothing fires, and where much fires.
@@ -30,13 +30,8 @@ pub fn run(args: &Args) -> Outcome {
         100.0 * LOG_SHARE,
         SIZES[SIZES.len() - 1]
     );
-    match measure(args, &mut list) {
-        Ok((met, figure)) => Outcome { figure, target, verdict: Verdict::of(met), list },
-        Err(why) => {
-            let figure = "nothing was measured".into();
-            Outcome { figure, target, verdict: Verdict::Skipped(why), list }
-        }
-    }
+    let measured = measure(args, &mut list);
+    Outcome::of(target, list, measured)
 }
 
 fn measure(args: &Args, list: &mut Vec<String>) -> Result<(bool, String), String> {
@@ -148,7 +143,7 @@ fn growth(args: &Args, list: &mut Vec<String>) -> f64 {
 /// Counts instructions executed on the largest module; gives the share that goes into tracing while it is off.
 fn counted(paths: &[PathBuf], list: &mut Vec<String>) -> Result<f64, String> {
     let path = paths.first().ok_or("no module was measured")?;
-    let example = example()?;
+    let example = built(&["--package", "deburr-tests", "--example", "matching"])?;
     let count = |what: &str, times: u32| -> Result<(f64, f64), String> {
         let out = std::env::temp_dir().join(format!("deburr-{}.callgrind", std::process::id()));
         let mut command = Command::new("valgrind");
@@ -213,26 +208,4 @@ fn own_cost(profile: &str, name: &str) -> f64 {
         }
     }
     sum
-}
-
-/// Builds the example that runs what is counted.
-fn example() -> Result<PathBuf, String> {
-    let output = Command::new(env!("CARGO"))
-        .args([
-            "build",
-            "--release",
-            "-p",
-            "deburr-tests",
-            "--example",
-            "matching",
-            "--message-format",
-            "json",
-        ])
-        .current_dir(super::corpus::root())
-        .output()
-        .map_err(|e| format!("cargo: {e}"))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let found = text.lines().filter_map(|l| l.split_once("\"executable\":\"")).next_back();
-    let path = found.and_then(|(_, rest)| rest.split('"').next());
-    path.map(|path| Path::new(path).to_owned()).ok_or_else(|| "the example does not build".into())
 }

@@ -2,7 +2,7 @@
 //! together in search of a circle, and circles that other compilers have had, each refused with a term that goes round.
 
 use super::corpus::root;
-use super::{Args, Outcome, Verdict};
+use super::{Args, Outcome};
 use deburr_algebraic::{Options, Target, run as rewrite};
 use deburr_ir_core::{AluOp, Builder, Function, JumpKind};
 use deburr_rulegen::diagnostics::Diagnostic;
@@ -69,13 +69,8 @@ pub fn run(args: &Args) -> Outcome {
         100.0 * PROVED
     );
     let mut list = Vec::new();
-    match measure(args, &mut list) {
-        Ok((met, figure)) => Outcome { figure, target, verdict: Verdict::of(met), list },
-        Err(why) => {
-            let figure = "nothing was measured".into();
-            Outcome { figure, target, verdict: Verdict::Skipped(why), list }
-        }
-    }
+    let measured = measure(args, &mut list);
+    Outcome::of(target, list, measured)
 }
 
 fn measure(args: &Args, list: &mut Vec<String>) -> Result<(bool, String), String> {

@@ -2,7 +2,7 @@
 //! first; `bisect` finds a wrong rule among hundreds of rewrites, in as many runs as halving takes.
 
 use super::corpus::Deburr;
-use super::{Args, Outcome, Verdict, b_6_bisect, b_6_explain};
+use super::{Args, Outcome, b_6_bisect, b_6_explain};
 
 /// Planted rules at full size, and cases of `explain`, at least.
 const PLANTED: u64 = 20;
@@ -16,13 +16,8 @@ pub fn run(args: &Args) -> Outcome {
         "≥ {CASES} cases of `explain` and {PLANTED} wrong rules, each among ≥ 500 rewrites, at full size: all named"
     );
     let mut list = Vec::new();
-    match measure(args, &mut list) {
-        Ok((met, figure)) => Outcome { figure, target, verdict: Verdict::of(met), list },
-        Err(why) => {
-            let figure = "nothing was measured".into();
-            Outcome { figure, target, verdict: Verdict::Skipped(why), list }
-        }
-    }
+    let measured = measure(args, &mut list);
+    Outcome::of(target, list, measured)
 }
 
 fn measure(args: &Args, list: &mut Vec<String>) -> Result<(bool, String), String> {

@@ -135,6 +135,32 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").components().collect()
 }
 
+/// Builds something of the tree in release mode, and gives the executable.
+///
+/// # Errors
+/// What cargo says.
+pub fn built(what: &[&str]) -> Result<PathBuf, String> {
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
+        .args(["build", "--release", "--message-format", "json"])
+        .args(what)
+        .current_dir(root())
+        .output()
+        .map_err(|e| format!("cargo: {e}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let executable =
+        text.lines().filter_map(|line| line.split_once("\"executable\":\"")).next_back();
+    let path = executable
+        .and_then(|(_, rest)| rest.split('"').next())
+        .map(|path| path.replace("\\\\", "\\"));
+    match path {
+        Some(path) if output.status.success() => Ok(PathBuf::from(path)),
+        _ => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(format!("{} does not build:\n{said}", what.join(" ")))
+        }
+    }
+}
+
 /// The command under test, and a folder for what it writes.
 #[derive(Clone, Debug)]
 pub struct Deburr {
@@ -152,32 +178,11 @@ impl Deburr {
     pub fn new(args: &Args) -> Result<Deburr, String> {
         let path = match &args.command {
             Some(path) => path.clone(),
-            None => Deburr::build()?,
+            None => built(&["--package", "deburr"])?,
         };
         let scratch = path.parent().map_or_else(std::env::temp_dir, |dir| dir.join("../accept"));
         std::fs::create_dir_all(&scratch).map_err(|e| e.to_string())?;
         Ok(Deburr { path, scratch })
-    }
-
-    fn build() -> Result<PathBuf, String> {
-        let output = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
-            .args(["build", "--release", "--package", "deburr", "--message-format", "json"])
-            .current_dir(root())
-            .output()
-            .map_err(|e| format!("cargo: {e}"))?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let executable =
-            text.lines().filter_map(|line| line.split_once("\"executable\":\"")).next_back();
-        let path = executable
-            .and_then(|(_, rest)| rest.split('"').next())
-            .map(|path| path.replace("\\\\", "\\"));
-        match path {
-            Some(path) if output.status.success() => Ok(PathBuf::from(path)),
-            _ => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                Err(format!("deburr does not build:\n{said}"))
-            }
-        }
     }
 
     /// Runs the command.

@@ -65,6 +65,26 @@ pub struct Outcome {
     pub list: Vec<String>,
 }
 
+impl Outcome {
+    /// What a measurement gave: whether the target is met and the figure, or why nothing was measured.
+    pub fn of(
+        target: String,
+        list: Vec<String>,
+        measured: Result<(bool, String), String>,
+    ) -> Outcome {
+        match measured {
+            Ok((met, figure)) => Outcome { figure, target, verdict: Verdict::of(met), list },
+            Err(why) => Outcome::skipped(target, list, why),
+        }
+    }
+
+    /// Nothing was measured.
+    pub fn skipped(target: String, list: Vec<String>, why: String) -> Outcome {
+        let figure = "nothing was measured".into();
+        Outcome { figure, target, verdict: Verdict::Skipped(why), list }
+    }
+}
+
 /// Whether a line's figure meets its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {

@@ -71,10 +71,7 @@ pub fn run(args: &Args) -> Outcome {
     };
     let (deburr, dir) = match prepared {
         Ok(prepared) => prepared,
-        Err(why) => {
-            let figure = "nothing was measured".into();
-            return Outcome { figure, target, verdict: Verdict::Skipped(why), list: Vec::new() };
-        }
+        Err(why) => return Outcome::skipped(target, Vec::new(), why),
     };
     let sound = Fault {
         name: "no fault",
