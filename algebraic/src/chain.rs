@@ -14,6 +14,8 @@ pub struct Chain {
     operands: [Val; Chain::LONGEST],
     len: usize,
     flags: Flags,
+    /// Its operations below the root, each of which makes it longer by one.
+    parts: [Instr; Chain::LONGEST - 2],
 }
 
 impl Chain {
@@ -31,6 +33,11 @@ impl Chain {
         self.operands[n]
     }
 
+    /// Its operations below the root.
+    pub(crate) fn parts(&self) -> &[Instr] {
+        &self.parts[..self.len - 2]
+    }
+
     /// The flags that all its operations carry.
     pub fn flags(&self) -> Flags {
         self.flags
@@ -42,7 +49,12 @@ impl Rewriter<'_> {
     pub fn chain(&self, top: Instr, swizzle: Swizzle, op: AluOp, licences: Flags) -> Chain {
         let arg = |instr: Instr, n: usize, swizzle: Swizzle| self.arg(instr, n).through(swizzle);
         let first = arg(top, 0, swizzle);
-        let mut chain = Chain { operands: [first; Chain::LONGEST], len: 2, flags: self.flags(top) };
+        let mut chain = Chain {
+            operands: [first; Chain::LONGEST],
+            len: 2,
+            flags: self.flags(top),
+            parts: [top; Chain::LONGEST - 2],
+        };
         chain.operands[1] = arg(top, 1, swizzle);
         let mut at = 0;
         while at < chain.len && chain.len < Chain::LONGEST {
@@ -57,6 +69,7 @@ impl Rewriter<'_> {
             chain.operands.copy_within(at + 1..chain.len, at + 2);
             chain.operands[at] = arg(inner, 0, v.swizzle);
             chain.operands[at + 1] = arg(inner, 1, v.swizzle);
+            chain.parts[chain.len - 2] = inner;
             chain.len += 1;
             chain.flags &= self.flags(inner);
         }
@@ -79,7 +92,7 @@ impl Rewriter<'_> {
 
     /// Whether a value is an operation whose chains rules match.
     pub(crate) fn is_chained(&self, def: Def) -> bool {
-        let chains = self.rules.chains;
+        let chains = self.watch.chains;
         !chains.is_empty() && self.f.alu_op(def.instr()).is_some_and(|op| chains.contains(&op))
     }
 

@@ -7,7 +7,7 @@
 //! of rewrites; when it runs out, the last rules that fired are the cycle.
 
 use crate::rewriter::Rewriter;
-use crate::ruleset::RuleSet;
+use crate::ruleset::{Group, MatchFn, RuleSet};
 use crate::target::Target;
 use deburr_ir_core::{Def, Flags, Function, Instr, InstrKind};
 use std::collections::VecDeque;
@@ -31,8 +31,6 @@ pub struct Options {
     pub counts: bool,
     /// Keep with each instruction the rules that made it.
     pub origins: bool,
-    /// Whether a guest's rules have roots that are no ALU operations.
-    pub outside: bool,
 }
 
 /// What a run did.
@@ -102,14 +100,14 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Every ALU instruction of a function in program order; with `outside` also the others that may be roots.
-    pub(crate) fn of(f: &Function, outside: bool) -> Queue {
+    /// Every ALU instruction of a function in program order; with `roots` also the others that may be roots.
+    pub(crate) fn of(f: &Function, roots: bool) -> Queue {
         let capacity = f.instr_capacity();
         let mut queue =
             Queue { list: VecDeque::with_capacity(capacity), waiting: vec![0; capacity] };
         for block in f.blocks() {
             let is_root = |i: &Instr| {
-                f.kind(*i) == InstrKind::Alu || outside && crate::outside::root(f, *i).is_some()
+                f.kind(*i) == InstrKind::Alu || roots && crate::outside::root(f, *i).is_some()
             };
             for instr in f.instrs(block).filter(is_root) {
                 queue.waiting[instr.index()] = 1;
@@ -260,35 +258,17 @@ pub fn run_with(
     }
     let instrs = f.instr_capacity() as u64;
     let fuel = options.fuel.unwrap_or(64 * instrs + 4096);
-    let outside = !found.outside.is_empty() || guest.is_some() && options.outside;
-    let mut cx = Rewriter::new(f, rules, target, off, Log::new(rules, options), outside);
+    let mut cx = Rewriter::new(f, rules, found.watch, target, off, Log::new(rules, options));
     let mut spent = false;
     while let Some((instr, levels)) = cx.queue.pop() {
         if cx.f.block_of(instr).is_none() || !cx.f.is_used(instr.def()) {
             // Removed, or dead: whoever put it on the list no longer needs it.
             continue;
         }
-        cx.at = instr;
-        let matcher = match cx.f.alu_op(instr) {
-            Some(op) => {
-                if outside {
-                    cx.cursor = None;
-                }
-                if cx.normalise(instr, op) {
-                    continue;
-                }
-                found.matcher(op)
-            }
-            None if outside => {
-                let Some(root) = crate::outside::root(cx.f, instr) else { continue };
-                cx.cursor = Some(crate::outside::place(cx.f, instr));
-                found.outside(root)
-            }
-            None => continue,
-        };
         if levels > 0 {
             cx.enqueue_levels(instr.def(), levels);
         }
+        let Turn::Root(matcher) = cx.take_turn(found, instr) else { continue };
         if options.limit.is_some_and(|limit| cx.log.fired >= limit) {
             continue;
         }
@@ -332,7 +312,35 @@ pub(crate) fn disabled(rules: &RuleSet, options: &Options) -> Result<Vec<bool>, 
     Ok(disabled)
 }
 
+/// What an instruction's turn comes to.
+pub(crate) enum Turn {
+    /// It has been replaced, or no rule has such a root.
+    Over,
+    /// Rules may replace it: the compiled ones, if there are any for its kind.
+    Root(Option<MatchFn>),
+}
+
 impl Rewriter<'_> {
+    /// Begins an instruction's turn: brings it into normal form and finds the rules to try.
+    #[inline]
+    pub(crate) fn take_turn(&mut self, group: &Group, instr: Instr) -> Turn {
+        self.at = instr;
+        if let Some(op) = self.f.alu_op(instr) {
+            self.cursor = None;
+            return match self.normalise(instr, op) {
+                true => Turn::Over,
+                false => Turn::Root(group.matcher(op)),
+            };
+        }
+        match crate::outside::root(self.f, instr) {
+            Some(root) if self.watch.roots => {
+                self.cursor = Some(crate::outside::place(self.f, instr));
+                Turn::Root(group.outside(root))
+            }
+            _ => Turn::Over,
+        }
+    }
+
     /// What was done; `spent` if fuel ran out.
     pub(crate) fn report(self, spent: bool) -> Report {
         let cycle = spent.then(|| self.log.cycle());

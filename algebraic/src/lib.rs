@@ -28,5 +28,5 @@ pub use driver::{Counts, Error, Guest, Options, Report, TraceEntry, run, run_wit
 #[cfg(feature = "interp")]
 pub use naive::{Order, run_naive};
 pub use rewriter::{Rewriter, Val};
-pub use ruleset::{Group, MatchFn, Root, RuleInfo, RuleSet, TransferFn, UseWatch};
+pub use ruleset::{Group, MatchFn, Root, RuleInfo, RuleSet, TransferFn, Watch};
 pub use target::Target;

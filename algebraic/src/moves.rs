@@ -74,12 +74,12 @@ impl Rewriter<'_> {
             self.log.moved = true;
             // Of the parts of a vector more is known by themselves, and patterns that reach this operand see another.
             self.sharpen(SmallVec::from_slice(&[instr.def()]));
-            self.enqueue_levels(instr.def(), self.depth - 1);
+            self.enqueue_levels(instr.def(), self.watch.depth - 1);
             match self.f.is_used(old) {
                 false => self.remove_dead(old.instr()),
                 true => self.lost_use(old),
             }
-            self.gained_use(self.f.src(instr, n));
+            self.gained_uses(self.f.src(instr, n), 1);
         }
     }
 

@@ -3,7 +3,7 @@
 //! It keeps no list of what may have become possible and nothing that was found out about values, so it misses nothing.
 //! The driver is held to it in tests.
 
-use crate::driver::{Error, Log, Options, Report, disabled};
+use crate::driver::{Error, Log, Options, Report, Turn, disabled};
 use crate::facts::Memo;
 use crate::rewriter::Rewriter;
 use crate::ruleset::{Group, RuleSet};
@@ -39,12 +39,12 @@ pub fn run_naive(
         return Ok(Report::default());
     }
     let fuel = options.fuel.unwrap_or(64 * f.instr_capacity() as u64 + 4096);
-    let mut cx = Rewriter::new(f, rules, target, off, Log::new(rules, options), false);
+    let mut cx = Rewriter::new(f, rules, found.watch, target, off, Log::new(rules, options));
     let mut spent = false;
     match order {
         Order::Program | Order::Once => loop {
             let mut changed = false;
-            for instr in alu(cx.f) {
+            for instr in roots(&cx) {
                 changed |= visit(&mut cx, found, instr);
                 spent |= cx.log.fired >= fuel;
             }
@@ -55,7 +55,7 @@ pub fn run_naive(
         Order::Driver => {
             while let Some((instr, _)) = cx.queue.pop() {
                 if visit(&mut cx, found, instr) {
-                    alu(cx.f).into_iter().for_each(|i| _ = cx.queue.push(i));
+                    roots(&cx).into_iter().for_each(|i| _ = cx.queue.push(i));
                 }
                 spent |= cx.log.fired >= fuel;
                 if spent {
@@ -69,16 +69,12 @@ pub fn run_naive(
 
 /// Visits an instruction; true if anything changed.
 fn visit(cx: &mut Rewriter<'_>, group: &Group, instr: Instr) -> bool {
-    let Some(op) = cx.f.alu_op(instr) else { return false };
     if cx.f.block_of(instr).is_none() || !cx.f.is_used(instr.def()) {
         return false;
     }
     cx.facts = Memo::default();
-    cx.at = instr;
     let before = (cx.log.fired, cx.log.folded, std::mem::take(&mut cx.log.moved));
-    if !cx.normalise(instr, op)
-        && let Some(matcher) = group.matcher(op)
-    {
+    if let Turn::Root(Some(matcher)) = cx.take_turn(group, instr) {
         matcher(cx, instr);
     }
     let changed = (cx.log.fired, cx.log.folded) != (before.0, before.1) || cx.log.moved;
@@ -86,6 +82,11 @@ fn visit(cx: &mut Rewriter<'_>, group: &Group, instr: Instr) -> bool {
     changed
 }
 
-fn alu(f: &Function) -> Vec<Instr> {
-    f.all_instrs().filter(|i| f.kind(*i) == InstrKind::Alu).collect()
+/// All that rules may replace.
+fn roots(cx: &Rewriter<'_>) -> Vec<Instr> {
+    let is_root = |i: &Instr| {
+        cx.f.kind(*i) == InstrKind::Alu
+            || cx.watch.roots && crate::outside::root(cx.f, *i).is_some()
+    };
+    cx.f.all_instrs().filter(is_root).collect()
 }

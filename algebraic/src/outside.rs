@@ -39,10 +39,11 @@ pub(crate) fn place(f: &Function, root: Instr) -> Cursor {
 }
 
 impl Rewriter<'_> {
-    /// The instruction that defines a value, if it is this intrinsic.
+    /// The instruction that defines a value, if it is this intrinsic and no volatile access.
     pub fn intrinsic(&self, v: Val, intrinsic: Intrinsic) -> Option<Instr> {
         let instr = v.def.instr();
-        (self.f.intrinsic(instr) == Some(intrinsic)).then_some(instr)
+        let is = self.f.intrinsic(instr) == Some(intrinsic) && !self.f.is_volatile(instr);
+        is.then_some(instr)
     }
 
     /// The instruction that defines a value, if it is this texture operation.
@@ -122,18 +123,18 @@ impl Rewriter<'_> {
         }
         let shape = Shape::new(comps, bits).unwrap_or(Shape::NONE);
         let def = self.builder().intrinsic_with(intrinsic, shape, &srcs, indices).def();
-        srcs.iter().for_each(|src| self.gained_use(*src));
-        if self.outside {
+        self.gained_operands(&srcs);
+        if self.watch.roots {
             self.queue.push(def.instr());
         }
         Val::from(def)
     }
 
-    /// Whether an instruction may be the root of a rule.
-    pub(crate) fn may_be_root(&self, instr: Instr) -> bool {
+    /// Whether an instruction may stand in a pattern.
+    pub(crate) fn may_match(&self, instr: Instr) -> bool {
         match self.f.kind(instr) {
             InstrKind::Alu => true,
-            InstrKind::Intrinsic | InstrKind::Tex | InstrKind::Phi => self.outside,
+            InstrKind::Intrinsic | InstrKind::Tex | InstrKind::Phi => self.watch.outside,
             InstrKind::Deref
             | InstrKind::LoadConst
             | InstrKind::Undef

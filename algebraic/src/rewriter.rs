@@ -5,10 +5,11 @@
 //!
 //! Nothing here is marked for inlining: matchers call it from thousands of places, and compiling them took twice as long.
 
+use crate::chain::Chain;
 use crate::driver::Queue;
 use crate::facts::Memo;
 use crate::facts::abs::{self, Abs, Env};
-use crate::ruleset::RuleSet;
+use crate::ruleset::{RuleSet, Watch};
 use crate::target::Target;
 use deburr_ir_core::{
     AluOp, AluSrc, Builder, Cursor, Def, Denorm, Dominance, Flags, Function, Instr, InstrKind,
@@ -62,13 +63,11 @@ pub struct Rewriter<'f> {
     begun: usize,
     /// Where what replaces it is built, if that is not in front of it.
     pub(crate) cursor: Option<Cursor>,
-    /// Whether rules have roots that are no ALU operations.
-    pub(crate) outside: bool,
+    /// What may let a rule of the group fire.
+    pub(crate) watch: Watch,
     /// Which blocks dominate which, once a rule asked.
     pub(crate) dominance: Option<Dominance>,
     pub(crate) log: crate::driver::Log,
-    /// Levels of users whose patterns may reach a changed value.
-    pub(crate) depth: u8,
 }
 
 impl<'f> Rewriter<'f> {
@@ -80,14 +79,14 @@ impl<'f> Rewriter<'f> {
     pub(crate) fn new(
         f: &'f mut Function,
         rules: &'f RuleSet,
+        watch: Watch,
         target: &'f Target,
         disabled: Vec<bool>,
         log: crate::driver::Log,
-        outside: bool,
     ) -> Self {
         let on = rules.options.iter().enumerate().filter(|(_, o)| target.has_option(o));
         let options = on.fold(0, |all, (i, _)| all | 1 << i.min(63));
-        let queue = Queue::of(f, outside);
+        let queue = Queue::of(f, watch.roots);
         Rewriter {
             f,
             rules,
@@ -99,10 +98,9 @@ impl<'f> Rewriter<'f> {
             at: Instr::from_index(0),
             begun: 0,
             cursor: None,
-            outside,
+            watch,
             dominance: None,
             log,
-            depth: 3,
         }
     }
 
@@ -248,13 +246,25 @@ impl<'f> Rewriter<'f> {
         self.f.has_one_use(v.def)
     }
 
-    /// Whether the value's def dies with the matched root: everything that uses it uses nothing but it and is used by
-    /// the root alone.
-    pub fn dies(&self, v: Val, root: Instr) -> bool {
-        self.f.uses(v.def).all(|u| match u.user() {
-            User::Instr(i) => i == root || self.f.has_one_use(i.def()),
-            User::If(_) => false,
-        })
+    /// Whether all that uses the value's def are operations of the match which go with its root, the first of them: the
+    /// root itself, or one all of whose users are such. Parts of chains have no other users.
+    pub fn dies(&self, v: Val, matched: &[Instr], chains: &[&Chain]) -> bool {
+        let in_chain = |i: &Instr| chains.iter().any(|chain| chain.parts().contains(i));
+        let mut going: SmallVec<[Def; 8]> = SmallVec::from_slice(&[v.def]);
+        let mut at = 0;
+        while let Some(&def) = going.get(at) {
+            at += 1;
+            for user in self.f.uses(def) {
+                let User::Instr(i) = user.user() else { return false };
+                if !matched.contains(&i) && !in_chain(&i) {
+                    return false;
+                }
+                if Some(&i) != matched.first() && !going.contains(&i.def()) {
+                    going.push(i.def());
+                }
+            }
+        }
+        true
     }
 
     /// How many operands use the value's def, counted up to `most`.
@@ -262,11 +272,17 @@ impl<'f> Rewriter<'f> {
         self.f.uses(v.def).take(most as usize).count() as u32
     }
 
-    /// Whether all that uses the value's def are operations of these opcodes.
-    pub fn only_used_as(&self, v: Val, ops: &[AluOp]) -> bool {
-        self.f.uses(v.def).all(|u| match u.user() {
-            User::Instr(i) => self.f.alu_op(i).is_some_and(|op| ops.contains(&op)),
-            User::If(_) => false,
+    /// Whether all that uses the value's def are operations of these opcodes, so many times at most.
+    pub fn only_used_as(&self, v: Val, ops: &[AluOp], most: usize) -> bool {
+        let mut left = most;
+        self.f.uses(v.def).all(|u| {
+            let counts = left > 0;
+            left = left.saturating_sub(1);
+            counts
+                && match u.user() {
+                    User::Instr(i) => self.f.alu_op(i).is_some_and(|op| ops.contains(&op)),
+                    User::If(_) => false,
+                }
         })
     }
 
@@ -353,7 +369,8 @@ impl<'f> Rewriter<'f> {
         let mut builder = self.builder();
         builder.flags = flags;
         let def = builder.alu_instr(op, comps, &srcs).def();
-        operands.iter().for_each(|v| self.gained_use(v.def));
+        let defs: SmallVec<[Def; 4]> = operands.iter().map(|v| v.def).collect();
+        self.gained_operands(&defs);
         self.created(def)
     }
 
@@ -385,8 +402,9 @@ impl<'f> Rewriter<'f> {
         let before = self.facts.cached(old).unwrap_or(all);
         self.enqueue_users(old);
         let users: SmallVec<[Def; 8]> = self.value_users(old);
+        let moved = self.f.uses(old).count();
         self.f.replace_all_uses(old, new);
-        self.gained_use(new);
+        self.gained_uses(new, moved);
         let is_asked = users.iter().any(|user| self.facts.cached(*user).is_some());
         if is_asked && before != self.facts.of(self.f, self.rules, new) {
             self.sharpen(users);
@@ -424,7 +442,7 @@ impl<'f> Rewriter<'f> {
 
     /// Puts the users of a value on the list, and theirs, as deep as patterns reach.
     pub(crate) fn enqueue_users(&mut self, def: Def) {
-        self.enqueue_levels(def, self.depth);
+        self.enqueue_levels(def, self.watch.depth);
     }
 
     /// Puts so many levels of users of a value on the list. The users of those that are on it already follow when these are
@@ -434,12 +452,12 @@ impl<'f> Rewriter<'f> {
         for left in (0..levels).rev() {
             let mut next: SmallVec<[Def; 8]> = SmallVec::new();
             for def in level {
-                if !self.rules.chains.is_empty() {
+                if !self.watch.chains.is_empty() {
                     self.enqueue_chain(def);
                 }
                 for user in self.f.uses(def) {
                     let User::Instr(i) = user.user() else { continue };
-                    if !self.may_be_root(i) {
+                    if !self.may_match(i) {
                         continue;
                     }
                     match self.queue.push(i) {
@@ -487,10 +505,8 @@ impl<'f> Rewriter<'f> {
 
     /// A value that is still used has one use less, which may enable rules.
     pub(crate) fn lost_use(&mut self, def: Def) {
-        let few = self.rules.uses.few;
-        let enables = match few {
+        let enables = match self.watch.few {
             0 | 1 => self.f.has_one_use(def),
-            u32::MAX => true,
             few => self.f.uses(def).nth(few as usize).is_none(),
         };
         if enables {
@@ -498,10 +514,24 @@ impl<'f> Rewriter<'f> {
         }
     }
 
-    /// A value has a use more, which enables rules of few sets.
-    pub(crate) fn gained_use(&mut self, def: Def) {
-        let leaves_chain = self.is_chained(def) && self.f.uses(def).nth(2).is_none();
-        if self.rules.uses.more || leaves_chain {
+    /// An instruction that is new has these operands.
+    pub(crate) fn gained_operands(&mut self, defs: &[Def]) {
+        for (n, def) in defs.iter().enumerate() {
+            if !defs[..n].contains(def) {
+                self.gained_uses(*def, defs.iter().filter(|d| *d == def).count());
+            }
+        }
+    }
+
+    /// A value has so many uses more, which enables rules of few sets.
+    pub(crate) fn gained_uses(&mut self, def: Def, more: usize) {
+        let many = match self.is_chained(def) {
+            // It is no longer part of the chain above it.
+            true => self.watch.many.max(1),
+            false => self.watch.many,
+        };
+        // So many it had before.
+        if many > 0 && self.f.uses(def).nth(more + many as usize).is_none() {
             self.enqueue_users(def);
         }
     }

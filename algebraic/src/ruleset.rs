@@ -21,28 +21,67 @@ pub struct RuleSet {
     pub options: &'static [&'static str],
     /// Transfer functions by opcode.
     pub transfers: &'static [Option<TransferFn>],
-    /// Which changes in who uses a value may let a rule fire.
-    pub uses: UseWatch,
-    /// Opcodes whose chains some rule matches.
-    pub chains: &'static [AluOp],
     /// The facts that the value analysis answers, by name, as functions of what is known of their arguments.
     pub facts: &'static [(&'static str, TransferFn)],
 }
 
-/// Which changes in who uses a value may let a rule fire.
+/// What the driver watches for a group, so that whatever a change may let fire gets its turn. It follows from the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UseWatch {
-    /// The loss of a use that leaves so many or fewer.
+pub struct Watch {
+    /// Most levels of users between a value that a rule looks at and the rule's root.
+    pub depth: u8,
+    /// The loss of a use that leaves so many or fewer may let a rule fire.
     pub few: u32,
-    /// Every new use.
-    pub more: bool,
+    /// A new use of a value that had so many or fewer may let a rule fire; 0 if none may.
+    pub many: u32,
+    /// Whether patterns have anything but arithmetic: changes reach roots through it.
+    pub outside: bool,
+    /// Whether roots are anything but arithmetic.
+    pub roots: bool,
+    /// Opcodes whose chains some rule matches.
+    pub chains: &'static [AluOp],
 }
 
-impl UseWatch {
-    /// The changes of both.
+impl Watch {
+    /// For no rule: operands are brought into normal form all the same.
+    pub const LEAST: Watch =
+        Watch { depth: 2, few: 1, many: 0, outside: false, roots: false, chains: &[] };
+
+    /// What the rules of a group that is to be interpreted need.
+    #[cfg(feature = "interp")]
+    pub fn of(set: &deburr_rulegen::rules::RuleSet, group: usize) -> Watch {
+        let chains = set.chain_ops(group).into_iter().map(|op| AluOp(set.ops.get(op).id));
+        Watch {
+            depth: set.depth(group),
+            few: set.few_uses(group),
+            many: set.many_uses(group),
+            outside: set.reaches_outside(group),
+            roots: set.roots_outside(group),
+            // Rules are read once and live as long as the program.
+            chains: Vec::leak(chains.collect()),
+        }
+    }
+
+    /// What both need.
     #[must_use]
-    pub fn union(self, other: UseWatch) -> UseWatch {
-        UseWatch { few: self.few.max(other.few), more: self.more || other.more }
+    pub fn union(self, other: Watch) -> Watch {
+        let all = || self.chains.iter().chain(other.chains).copied();
+        Watch {
+            depth: self.depth.max(other.depth),
+            few: self.few.max(other.few),
+            many: self.many.max(other.many),
+            outside: self.outside || other.outside,
+            roots: self.roots || other.roots,
+            chains: match (self.chains, other.chains) {
+                (chains, []) | ([], chains) => chains,
+                _ => {
+                    let mut chains: Vec<AluOp> = all().collect();
+                    chains.sort_unstable();
+                    chains.dedup();
+                    Vec::leak(chains)
+                }
+            },
+        }
     }
 }
 
@@ -59,6 +98,8 @@ pub struct Group {
     pub dialect: &'static [(u16, MatchFn)],
     /// Matchers of roots that are no ALU operations.
     pub outside: &'static [(Root, MatchFn)],
+    /// What the driver watches.
+    pub watch: Watch,
 }
 
 /// A root that is no ALU operation.
@@ -95,15 +136,8 @@ pub struct RuleInfo {
 
 impl RuleSet {
     /// A set without rules.
-    pub const EMPTY: RuleSet = RuleSet {
-        groups: &[],
-        rules: &[],
-        options: &[],
-        transfers: &[],
-        uses: UseWatch { few: 1, more: false },
-        chains: &[],
-        facts: &[],
-    };
+    pub const EMPTY: RuleSet =
+        RuleSet { groups: &[], rules: &[], options: &[], transfers: &[], facts: &[] };
 
     /// The group of that name.
     pub fn group(&self, name: &str) -> Option<&'static Group> {

@@ -7,7 +7,7 @@
 //! `DEBURR_CASES` scales the number of random terms; 1.0 is a million.
 
 use deburr_algebraic::interp::matcher::Interpreter;
-use deburr_algebraic::{Group, Options, Rewriter, RuleSet, Target, run, run_with};
+use deburr_algebraic::{Group, Options, Rewriter, RuleSet, Target, Watch, run, run_with};
 use deburr_ir_core::{AluOp, AluSrc, Builder, Flags, Function, Instr, JumpKind, Swizzle};
 use deburr_rulegen::rules::model::{self, Comps, NodeId, NodeKind, Rule, VarKind, flags};
 use deburr_rulegen::rules::{Library, Ops, Texts, compile};
@@ -269,7 +269,9 @@ fn a_circle_is_found() {
                 rule spread: imul(iadd(a, #c), b) => iadd(imul(a, b), imul(b, c));\n";
     let set = compile(&library, &[("t.rules".into(), text.into())]).unwrap();
     let compiled = deburr_ruleset::rules();
-    let groups = vec![Group { name: "opt", doc: "", by_op: &[], dialect: &[], outside: &[] }];
+    let watch = Watch::of(&set, 0);
+    let groups =
+        vec![Group { name: "opt", doc: "", by_op: &[], dialect: &[], outside: &[], watch }];
     let hollow: &'static RuleSet =
         Box::leak(Box::new(RuleSet { groups: Vec::leak(groups), ..*compiled }));
     let interpreter = Interpreter::new(&set, "opt").unwrap();

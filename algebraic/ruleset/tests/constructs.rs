@@ -97,7 +97,6 @@ fn programs_become_what_they_should() {
     let (set, hollow, target) = (set(), hollow(), Target::generic("everything"));
     let mut options = Options::default();
     options.trace = true;
-    options.outside = true;
     let mut wrong = Vec::new();
     for group in RULES.groups {
         let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))

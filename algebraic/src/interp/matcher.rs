@@ -16,12 +16,12 @@ use crate::facts::abs::{self, Abs};
 use crate::rewriter::{Rewriter, Val};
 use crate::ruleset::Root;
 use deburr_ir_core::{
-    AluOp, AluProps, Def, Denorm, Flags, Instr, InstrView, Rounding, Swizzle, User,
+    AluOp, AluProps, Def, Denorm, Flags, Function, Instr, InstrView, Rounding, Swizzle, User,
 };
 use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::model::{
-    Chain, ClassId, Comps, Cond, FactUse, LONGEST_CHAIN, Literal, NodeId, NodeKind, Profit, Rule,
-    RuleSet, VarId, VarKind,
+    Chain, ClassId, Comps, Cond, FactUse, LONGEST_CHAIN, Literal, MOST_USES, NodeId, NodeKind,
+    Profit, Rule, RuleSet, VarId, VarKind,
 };
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ pub(super) struct Match {
     pub(super) vars: HashMap<VarId, Seen>,
     /// Operations whose operands were taken in the other order.
     pub(super) exchanged: Vec<NodeId>,
-    /// Operations of chains below the outermost.
+    /// Operations of chains, the outermost not among them.
     parts: Vec<Instr>,
     /// Operands of the pattern's chain that nothing of the `ac` stands for.
     rest: Vec<Seen>,
@@ -439,15 +439,11 @@ impl State<'_> {
         while list.len() < LONGEST_CHAIN {
             let is_part = |s: &Seen| {
                 let instr = s.def.instr();
-                f.alu_op(instr) == op
-                    && f.uses(s.def).count() == 1
-                    && f.flags(instr).contains(licences)
+                f.alu_op(instr) == op && used(f, s.def, 1) == 1 && f.flags(instr).contains(licences)
             };
             let Some(at) = list.iter().position(is_part) else { break };
             let part = list.remove(at);
-            if float {
-                m.parts.push(part.def.instr());
-            }
+            m.parts.push(part.def.instr());
             let operands = both(part.def.instr(), &part.comps);
             list.splice(at..at, operands);
         }
@@ -527,26 +523,41 @@ impl State<'_> {
             Cond::Profit(test, var) => {
                 let def = m.vars[var].def;
                 match test {
-                    Profit::Once => cx.func().uses(def).count() == 1,
+                    Profit::Once => used(cx.func(), def, 1) == 1,
                     Profit::IsConst => cx.func().constant(def).is_some(),
-                    Profit::Dies => cx.func().uses(def).all(|u| match u.user() {
-                        User::Instr(i) => i == root || cx.func().has_one_use(i.def()),
-                        User::If(_) => false,
-                    }),
+                    Profit::Dies => self.goes(cx.func(), def, m, root),
                 }
             }
             Cond::Uses(var, compare, bound) => {
-                let count = cx.func().uses(m.vars[var].def).count();
-                compare.holds(count as u32, *bound)
+                compare.holds(used(cx.func(), m.vars[var].def, *bound), *bound)
             }
             Cond::OnlyUsedAs(var, ops) => {
+                let (f, def) = (cx.func(), m.vars[var].def);
                 let is_one = |op: AluOp| ops.iter().any(|o| self.set.ops.get(*o).id == op.0);
-                cx.func().uses(m.vars[var].def).all(|u| match u.user() {
-                    User::Instr(i) => cx.func().alu_op(i).is_some_and(is_one),
-                    User::If(_) => false,
-                })
+                used(f, def, MOST_USES) <= MOST_USES
+                    && f.uses(def).all(|u| match u.user() {
+                        User::Instr(i) => f.alu_op(i).is_some_and(is_one),
+                        User::If(_) => false,
+                    })
             }
         }
+    }
+
+    /// Whether nothing uses a value but instructions of the match that go with the root: all that are left when those
+    /// with other users are taken away, again and again.
+    fn goes(&self, f: &Function, def: Def, m: &Match, root: Instr) -> bool {
+        let mut going: Vec<Instr> = m.parts.clone();
+        going.extend(m.instrs.values().filter(|i| **i != root));
+        let only = |def: Def, going: &[Instr]| {
+            f.uses(def).all(|u| match u.user() {
+                User::Instr(i) => i == root || going.contains(&i),
+                User::If(_) => false,
+            })
+        };
+        while let Some(stays) = going.iter().position(|i| !only(i.def(), &going)) {
+            going.remove(stays);
+        }
+        only(def, &going)
     }
 
     // ---- constants and facts
@@ -715,8 +726,11 @@ impl State<'_> {
                 float = true;
             }
         }
-        for part in m.parts.iter().filter(|_| float) {
-            keep &= cx.flags(*part);
+        for part in &m.parts {
+            let info = cx.func().alu_info(*part);
+            if info.is_some_and(|info| info.props.contains(AluProps::FLOAT)) {
+                keep &= cx.flags(*part);
+            }
         }
         let keep = if float { keep } else { Flags::empty() };
         let mut done: HashMap<NodeId, Val> = HashMap::new();
@@ -812,6 +826,11 @@ impl State<'_> {
         done.insert(id, value);
         value
     }
+}
+
+/// How many operands use a value, counted up to one more than `most`.
+fn used(f: &Function, def: Def, most: u32) -> u32 {
+    f.uses(def).take(most as usize + 1).count() as u32
 }
 
 /// The instruction of a value that is seen.

@@ -86,7 +86,6 @@ impl<'a> Optimiser<'a> {
         guest: Option<&mut dyn Guest>,
     ) -> Result<Report, Trouble> {
         options.rules.disabled.extend_from_slice(self.disabled);
-        options.rules.outside |= self.own.as_ref().is_some_and(OwnRules::outside);
         let target = match self.target {
             TargetName::Spirv => Target::spirv_of(module),
             TargetName::Generic => Target::generic("generic"),

@@ -5,12 +5,9 @@ use crate::codes;
 use crate::report::{Diagnostic, Trouble};
 use crate::rulebook::Rulebook;
 use deburr_algebraic::interp::matcher::Interpreter;
-use deburr_algebraic::{Guest, Rewriter, RuleInfo, RuleSet, UseWatch};
-use deburr_ir_core::{AluOp, Flags, Function, Instr};
-use deburr_rulegen::rules::{
-    self,
-    model::{NodeKind, Rule},
-};
+use deburr_algebraic::{Group, Guest, Rewriter, RuleInfo, RuleSet, Watch};
+use deburr_ir_core::{Flags, Function, Instr};
+use deburr_rulegen::rules::{self, model::Rule};
 use std::path::Path;
 
 /// Rules of a file.
@@ -44,19 +41,19 @@ impl OwnRules {
             licences: Flags::from_bits_truncate(rule.licences),
             doc: keep(&rule.doc),
         };
-        let own_watch = set.use_watch();
-        let watch = UseWatch { few: own_watch.few, more: own_watch.more };
-        let own_chains = set.chain_ops().into_iter().map(|op| AluOp(set.ops.get(op).id));
-        let chains: Vec<AluOp> = built_in.chains.iter().copied().chain(own_chains).collect();
+        let together = |group: &Group| {
+            let own = set.groups.iter().position(|(name, _)| name == group.name);
+            let own = own.map_or(Watch::LEAST, |at| Watch::of(&set, at));
+            Group { watch: group.watch.union(own), ..*group }
+        };
+        let all_groups: Vec<Group> = built_in.groups.iter().map(together).collect();
         let first = built_in.rules.iter().map(|rule| RuleInfo { ..*rule });
         let infos: Vec<RuleInfo> = first.chain(set.rules.iter().map(own)).collect();
         let all = RuleSet {
-            groups: built_in.groups,
+            groups: all_groups.leak(),
             rules: infos.leak(),
             options: built_in.options,
             transfers: built_in.transfers,
-            chains: chains.leak(),
-            uses: built_in.uses.union(watch),
             facts: built_in.facts,
         };
         let group = |rule: &Rule| set.groups.get(rule.group).map_or("", |(name, _)| &**name);
@@ -67,12 +64,6 @@ impl OwnRules {
         });
         let warnings = idle.collect();
         Ok(OwnRules { set, all, warnings })
-    }
-
-    /// Whether a rule may replace what is no arithmetic.
-    pub fn outside(&self) -> bool {
-        let is = |rule: &Rule| matches!(rule.nodes[rule.pattern].kind, NodeKind::Outside { .. });
-        self.set.rules.iter().any(is)
     }
 
     /// The file's rules as a guest of a pipeline that runs [`OwnRules::all`], and who looks on.

@@ -32,6 +32,7 @@ pub mod syntax;
 #[cfg(test)]
 mod tests;
 mod undo;
+mod watch;
 mod whole;
 
 use crate::diagnostics::{Diagnostic, Severity, line_column};

@@ -154,47 +154,6 @@ pub struct Rule {
     pub tests: Vec<(Vec<(VarId, Literal)>, Literal)>,
 }
 
-impl RuleSet {
-    /// The operations whose chains some rule matches, each once.
-    pub fn chain_ops(&self) -> Vec<usize> {
-        let mut out = Vec::new();
-        for rule in &self.rules {
-            for chain in &rule.chains {
-                match &rule.nodes[chain.nodes[0]].kind {
-                    NodeKind::Op { op, .. } if !out.contains(op) => out.push(*op),
-                    _ => {}
-                }
-            }
-        }
-        out
-    }
-
-    /// Which changes in who uses a value may let one of the rules fire.
-    pub fn use_watch(&self) -> UseWatch {
-        let mut watch = UseWatch { few: 1, more: false };
-        let profits = self.rules.iter().flat_map(|r| &r.alts).filter_map(|a| a.profit.as_ref());
-        for profit in profits {
-            profit.tests(&mut |test, positive| match (test, test.counts()) {
-                (_, Some(counts)) => {
-                    let mut near = counts.windows(2).enumerate();
-                    // A count that falls to one at which the test holds, or rises to one.
-                    let mut falls =
-                        near.clone().filter(|(_, w)| w[0] == positive && w[1] != positive);
-                    watch.few = watch.few.max(falls.next_back().map_or(0, |(n, _)| n as u32 + 1));
-                    watch.more |= near.any(|(_, w)| w[0] != positive && w[1] == positive);
-                }
-                (Cond::OnlyUsedAs(..), _) => {
-                    watch.few = u32::MAX;
-                    watch.more |= !positive;
-                }
-                (Cond::Profit(Profit::Dies, _), _) => watch.more |= !positive,
-                _ => {}
-            });
-        }
-        watch
-    }
-}
-
 impl Rule {
     /// `NAME@32x1`, of the instance with that index.
     pub fn instance_name(&self, instance: usize) -> String {
@@ -454,7 +413,7 @@ pub enum Cond {
     Profit(Profit, VarId),
     /// How many operands use a variable's value, against a number.
     Uses(VarId, Compare, u32),
-    /// All that uses a variable's value are these operations.
+    /// All that uses a variable's value are these operations, at most [`MOST_USES`] times.
     OnlyUsedAs(VarId, Vec<usize>),
 }
 
@@ -497,7 +456,7 @@ impl Cond {
     }
 }
 
-/// Uses are counted up to this number.
+/// Uses are counted up to this number, and users looked at: of a value with more nothing is known but that.
 pub const MOST_USES: u32 = 64;
 
 /// How a count is compared.
@@ -546,21 +505,13 @@ impl Compare {
     }
 }
 
-/// Which changes in who uses a value may let a rule fire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UseWatch {
-    /// The loss of a use that leaves so many or fewer.
-    pub few: u32,
-    /// Every new use.
-    pub more: bool,
-}
-
 /// Profit tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profit {
     /// The matched instruction has one use.
     Once,
-    /// All uses of the value lie in the matched pattern, so that it is dead afterwards.
+    /// What uses the value are matched operations that go with the root: the root itself, or one all of whose users are
+    /// such.
     Dies,
     /// The value is a constant.
     IsConst,

@@ -44,6 +44,7 @@ impl<'a> Matchers<'a> {
             by_op: &[],
             dialect: &[],
             outside: &[],
+            watch: g.watch,
         });
         // Groups of a rule set live as long as the program; there is one set a program.
         let groups: &'static [Group] = Vec::leak(hollow.collect());

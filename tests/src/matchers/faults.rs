@@ -257,8 +257,8 @@ const FAULTS: &[Fault] = &[
     fault(
         "the root's users are looked at",
         M,
-        "format!(\"cx.only_used_as({value}, &[{}])\"",
-        "format!(\"cx.only_used_as(v0, &[{}])\"",
+        "format!(\"cx.only_used_as({value}, &[{}],",
+        "format!(\"cx.only_used_as(v0, &[{}],",
     ),
     fault("legality is not tested", M, "if have.contains(&(op, class)) {", "if true {"),
     fault(

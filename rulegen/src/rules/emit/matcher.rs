@@ -644,7 +644,10 @@ impl Emitter<'_> {
                 let value = self.bound.get(var).cloned().unwrap_or_default();
                 match test {
                     Profit::Once => format!("cx.once({value})"),
-                    Profit::Dies => format!("cx.dies({value}, n0)"),
+                    Profit::Dies => {
+                        let (ops, chains) = self.matched();
+                        format!("cx.dies({value}, &[{ops}], &[{chains}])")
+                    }
                     Profit::IsConst => format!("cx.is_const({value})"),
                 }
             }
@@ -656,9 +659,25 @@ impl Emitter<'_> {
                 let value = self.bound.get(var).cloned().unwrap_or_default();
                 let ops: Vec<String> =
                     ops.iter().map(|op| op_path(self.set.ops.get(*op))).collect();
-                format!("cx.only_used_as({value}, &[{}])", ops.join(", "))
+                format!("cx.only_used_as({value}, &[{}], {MOST_USES})", ops.join(", "))
             }
         }
+    }
+
+    /// The matched instructions, and the chains, as lists.
+    fn matched(&self) -> (String, String) {
+        let (mut ops, mut chains) = (Vec::new(), Vec::new());
+        for id in self.rule.pattern_nodes() {
+            match self.rule.nodes[id].kind {
+                NodeKind::Op { .. } if self.rule.is_in_chain(id) => {}
+                NodeKind::Op { .. } | NodeKind::Outside { .. } => ops.push(format!("n{id}")),
+                _ => {}
+            }
+            if self.rule.chain_at(id).is_some() {
+                chains.push(format!("&c{id}"));
+            }
+        }
+        (ops.join(", "), chains.join(", "))
     }
 
     // ---- replacements

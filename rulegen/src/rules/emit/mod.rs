@@ -25,7 +25,7 @@ pub fn emit(set: &RuleSet) -> String {
     let mut out = format!(
         "// Generated from the rule files. Each arm names its rule.\n\n\
          use deburr_algebraic::facts::abs::{{self, Abs}};\n\
-         use deburr_algebraic::{{Group, MatchFn, Rewriter, {root}RuleInfo, RuleSet, TransferFn, UseWatch, Val}};\n\
+         use deburr_algebraic::{{Group, MatchFn, Rewriter, {root}RuleInfo, RuleSet, TransferFn, Val, Watch}};\n\
          use deburr_ir_core::fold::prim;\n\
          use deburr_ir_core::{{{names}}};\n\n",
     );
@@ -186,6 +186,21 @@ fn transfers(set: &RuleSet, out: &mut String) -> Vec<Option<String>> {
     names
 }
 
+/// What the driver watches for a group.
+fn watch(set: &RuleSet, group: usize) -> String {
+    let chains = set.chain_ops(group);
+    let chains: Vec<String> = chains.iter().map(|op| matcher::op_path(set.ops.get(*op))).collect();
+    format!(
+        "Watch {{ depth: {}, few: {}, many: {}, outside: {}, roots: {}, chains: &[{}] }}",
+        set.depth(group),
+        set.few_uses(group),
+        set.many_uses(group),
+        set.reaches_outside(group),
+        set.roots_outside(group),
+        chains.join(", ")
+    )
+}
+
 fn tables(set: &RuleSet, functions: &Matchers, transfers: &[Option<String>], out: &mut String) {
     let builtin = set.ops.iter().filter(|o| o.id < 0x4000).count();
     for (g, (name, _)) in set.groups.iter().enumerate() {
@@ -220,9 +235,10 @@ fn tables(set: &RuleSet, functions: &Matchers, transfers: &[Option<String>], out
             others.map(|((_, root), f)| format!("({root}, {f} as MatchFn)")).collect();
         let _ = writeln!(
             out,
-            "        Group {{ name: {name:?}, doc: {doc:?}, by_op: &BY_OP_{ident}, dialect: &[{}], outside: &[{}] }},",
+            "        Group {{ name: {name:?}, doc: {doc:?}, by_op: &BY_OP_{ident}, dialect: &[{}], outside: &[{}], watch: {} }},",
             dialect.join(", "),
-            others.join(", ")
+            others.join(", "),
+            watch(set, g)
         );
     }
     out.push_str("    ],\n    rules: &[\n");
@@ -240,17 +256,11 @@ fn tables(set: &RuleSet, functions: &Matchers, transfers: &[Option<String>], out
             rule.doc
         );
     }
-    let watch = set.use_watch();
-    let chains: Vec<String> =
-        set.chain_ops().iter().map(|op| matcher::op_path(set.ops.get(*op))).collect();
     let options: Vec<String> = set.options.iter().map(|o| format!("{:?}", o.0)).collect();
     let _ = writeln!(
         out,
-        "    ],\n    options: &[{}],\n    transfers: &TRANSFERS,\n    uses: UseWatch {{ few: {}, more: {} }},\n    chains: &[{}],\n    facts: &[",
-        options.join(", "),
-        watch.few,
-        watch.more,
-        chains.join(", ")
+        "    ],\n    options: &[{}],\n    transfers: &TRANSFERS,\n    facts: &[",
+        options.join(", ")
     );
     for fact in set.facts.iter().filter(|f| f.on_values) {
         let args: Vec<String> = (0..fact.params.len()).map(|i| format!("v[{i}]")).collect();
