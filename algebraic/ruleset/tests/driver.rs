@@ -86,13 +86,20 @@ fn changes_reach_roots_through_phis() {
          32 %20 = load_const (0xffffffff)
          loop {
          block b1:
-           32 %21 = phi b0: %4, b2: %24
+           32 %21 = phi b0: %4, b6: %24
            32 %22 = iand %21, %8
            @store_output %22, %4 (write_mask=0)
            1 %23 = ult %22, %8
-           if %23 { break }
-         block b2:
+           if %23 {
+           block b2:
+             break
+           } else {
+           block b5:
+           }
+         block b3:
            32 %24 = ineg %20
+         } continue {
+         block b6:
          }",
     );
     assert_eq!(fired, ["of_phi"]);
