@@ -343,6 +343,25 @@ pub fn name_of(set: &RuleSet, what: &Outside) -> String {
     }
 }
 
+impl Outside {
+    /// Its const indices or attributes, one after the other: what is said of each, and what it is by itself.
+    pub(super) fn details(&self, set: &RuleSet) -> Vec<(Option<u32>, u32)> {
+        let given = |list: &[(usize, u32)], at: usize| {
+            list.iter().find(|(index, _)| *index == at).map(|(_, value)| *value)
+        };
+        match self {
+            Outside::Intrinsic { id, indices } => {
+                let all = set.ops.intrinsic(*id).indices.iter();
+                all.map(|at| (given(indices, *at), set.ops.indices()[*at].default)).collect()
+            }
+            Outside::Tex { attrs, .. } => {
+                (0..TEX_ATTRS.len()).map(|at| (given(attrs, at), 0)).collect()
+            }
+            Outside::Phi => Vec::new(),
+        }
+    }
+}
+
 /// The ways in which the operands of one lie over those of another that it matches.
 pub(super) fn ways(
     (p, s): (&Outside, &[NodeId]),

@@ -27,9 +27,7 @@ pub(super) fn check(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
     if set.rules.windows(2).all(|w| w[0].group == w[1].group) {
         return;
     }
-    for (index, rule) in
-        set.rules.iter().enumerate().filter(|(_, rule)| is_small(rule) && !rule.has_outside())
-    {
+    for (index, rule) in set.rules.iter().enumerate().filter(|(_, rule)| is_small(rule)) {
         for sizes in &rule.instances {
             let mut term = |node| exact(set, rule, node, sizes, &mut literals);
             let left = term(rule.pattern);
@@ -88,13 +86,9 @@ fn exact(set: &RuleSet, rule: &Rule, node: NodeId, sizes: &[u8], literals: &mut 
     match &n.kind {
         NodeKind::Literal(literal, base) => {
             let value = literal.encode(*base, bits).unwrap_or(0);
-            let at = literals.iter().position(|l| *l == value).unwrap_or_else(|| {
-                literals.push(value);
-                literals.len() - 1
-            });
-            Term::App(Symbol { op: CONSTANTS + 1 + at as u32, bits }, Vec::new())
+            known(value, bits, literals)
         }
-        NodeKind::Compute { .. } | NodeKind::Outside { .. } => Term::Const,
+        NodeKind::Compute { .. } => Term::Const,
         NodeKind::Ref(of) => exact(set, rule, *of, sizes, literals),
         NodeKind::Var(v) => match rule.vars[*v].kind {
             VarKind::Value | VarKind::Const => Term::Var(*v),
@@ -107,7 +101,36 @@ fn exact(set: &RuleSet, rule: &Rule, node: NodeId, sizes: &[u8], literals: &mut 
             let args = args.iter().map(|a| exact(set, rule, *a, sizes, literals));
             Term::App(symbol, args.collect())
         }
+        NodeKind::Outside { what, args, .. } => {
+            let Term::App(symbol, _) = Term::new(set, rule, node, sizes) else {
+                return Term::Const;
+            };
+            let mut order: Vec<usize> = (0..args.len()).collect();
+            if let Outside::Tex { srcs, .. } = what {
+                order.sort_by_key(|n| srcs[*n]);
+            }
+            let operands = order.iter().map(|n| exact(set, rule, args[*n], sizes, literals));
+            let mut terms: Vec<Term> = operands.collect();
+            // What a pattern doesn't ask for may be any.
+            let asked = rule.pattern_nodes().contains(&node);
+            for (value, default) in what.details(set) {
+                terms.push(match (value, asked) {
+                    (None, true) => Term::Const,
+                    (value, _) => known(value.unwrap_or(default).into(), 32, literals),
+                });
+            }
+            Term::App(symbol, terms)
+        }
     }
+}
+
+/// A constant whose value is known.
+fn known(value: u64, bits: u8, literals: &mut Vec<u64>) -> Term {
+    let at = literals.iter().position(|l| *l == value).unwrap_or_else(|| {
+        literals.push(value);
+        literals.len() - 1
+    });
+    Term::App(Symbol { op: CONSTANTS + 1 + at as u32, bits }, Vec::new())
 }
 
 fn is_constant(term: &Term) -> bool {
@@ -122,11 +145,10 @@ fn matches(set: &RuleSet, pattern: &Term, term: &Term, bound: &mut HashMap<VarId
             None => bound.insert(*v, term.clone()).is_none(),
         },
         (Term::App(f, ss), Term::App(g, ts)) if f == g => {
-            let orders: &[[usize; 2]] =
-                match f.op < CONSTANTS && set.ops.get(f.op as usize).commutative {
-                    true => &[[0, 1], [1, 0]],
-                    false => &[[0, 1]],
-                };
+            let orders: &[[usize; 2]] = match f.op < CONSTANTS && f.commutative(set) {
+                true => &[[0, 1], [1, 0]],
+                false => &[[0, 1]],
+            };
             orders.iter().any(|order| {
                 let mut trial = bound.clone();
                 let ok = ss.iter().enumerate().all(|(i, s)| {
@@ -139,6 +161,8 @@ fn matches(set: &RuleSet, pattern: &Term, term: &Term, bound: &mut HashMap<VarId
                 ok
             })
         }
+        // A const index that isn't asked for.
+        (Term::Const, _) => is_constant(term),
         _ => false,
     }
 }
@@ -166,7 +190,7 @@ fn equal(set: &RuleSet, a: &Term, b: &Term) -> bool {
                     equal(set, &ss[i], &ts[j])
                 })
             };
-            let swaps = f.op < CONSTANTS && set.ops.get(f.op as usize).commutative;
+            let swaps = f.op < CONSTANTS && f.commutative(set);
             same([0, 1]) || swaps && same([1, 0])
         }
         _ => a == b,

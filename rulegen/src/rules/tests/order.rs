@@ -10,8 +10,9 @@ fn read(name: &str) -> String {
 }
 
 fn ops() -> Ops {
-    let file = TableFile::new("opcodes.toml", read("opcodes.toml"));
-    Ops::from_tables(&Tables::parse(&[file]).unwrap())
+    let file = |name: &str| TableFile::new(name, read(name));
+    let files = ["opcodes.toml", "intrinsics.toml"].map(file);
+    Ops::from_tables(&Tables::parse(&files).unwrap())
 }
 
 /// The rules of the repository.

@@ -37,6 +37,48 @@ fn groups_do_not_undo_each_other() {
 }
 
 #[test]
+fn groups_do_not_undo_each_other_outside_of_arithmetic() {
+    let why = "canonical \"a test\" waive \"a test\"";
+    let below = "rule one: iadd(@sparse_residency_code_and(a, b), 1) => isub(@sparse_residency_code_and(a, b), -1);\n\
+                 rule two: isub(@sparse_residency_code_and(a, b), -1) => iadd(@sparse_residency_code_and(a, b), 1) group lower;";
+    assert_eq!(codes(below), ["E0372"]);
+    let named = "rule one: iadd(m@@sparse_residency_code_and(a, b), 1) => isub(m, -1);\n\
+                 rule two: isub(m@@sparse_residency_code_and(a, b), -1) => iadd(m, 1) group lower;";
+    assert_eq!(codes(named), ["E0372"]);
+    assert_eq!(
+        codes(
+            &named.replace("two: isub(m@@sparse_residency_code_and", "two: isub(m@@quad_broadcast")
+        ),
+        [""; 0],
+        "another intrinsic"
+    );
+    // A const index is what it is written as, and its default where a replacement doesn't write it.
+    let indices = |first: &str, second: &str, to: &str| {
+        format!(
+            "rule one: @reduce(a; reduction_op = umin, cluster_size = {first}) \
+             => @reduce(a; reduction_op = umax{to}) {why};\n\
+             rule two: @reduce(a; reduction_op = umax{second}) \
+             => @reduce(a; reduction_op = umin, cluster_size = 4) group lower {why};"
+        )
+    };
+    assert_eq!(codes(&indices("4", "", "")), ["E0372"]);
+    assert_eq!(codes(&indices("4", ", cluster_size = 0", "")), ["E0372"]);
+    assert_eq!(codes(&indices("4", ", cluster_size = 8", "")), [""; 0]);
+    assert_eq!(codes(&indices("4", ", cluster_size = 8", ", cluster_size = 8")), ["E0372"]);
+    assert_eq!(codes(&indices("2", "", "")), [""; 0]);
+    // Either order of a phi's operands, and a texture operation, both carried along by name.
+    let carried = |phi: &str, tex: &str| {
+        format!(
+            "rule one: isub(p@phi(a, 0), t@tex.txs(lod: b, texture_deref: d)) => iadd(p, ineg(t)) {why};\n\
+             rule two: iadd(q@phi({phi}), ineg(u@tex.txs({tex}))) => isub(q, u) group lower {why};"
+        )
+    };
+    assert_eq!(codes(&carried("0, a", "texture_deref: d, lod: b")), ["E0372"]);
+    assert_eq!(codes(&carried("1, a", "texture_deref: d, lod: b")), [""; 0], "another constant");
+    assert_eq!(codes(&carried("0, a", "texture_deref: d")), [""; 0], "other sources");
+}
+
+#[test]
 fn rules_that_differ_on_the_same_terms_are_told_with_values() {
     let wrong = "rule shift: imul(a, #c) => ishl(a, ilog2(c)) where is_pow2(c);\n\
                  rule sum: imul(b, 2) => iadd(b, 2);";
