@@ -190,6 +190,18 @@ impl<'f> Rewriter<'f> {
         v.swizzle.iter(comps).all(|c| values.get(usize::from(c)) == Some(&bits))
     }
 
+    /// Whether the value is undefined, and nothing but `root` can see what is chosen for it: one operand uses it, each of the
+    /// `comps` components is another of it, and it is there anew each time that `root` is.
+    pub fn is_undef(&self, v: Val, root: Instr, comps: u8) -> bool {
+        let instr = v.def.instr();
+        let taken: SmallVec<[u8; 4]> = v.swizzle.iter(comps).collect();
+        let loop_of = |i: Instr| self.f.block_of(i).and_then(|b| self.f.innermost_loop(b));
+        self.f.kind(instr) == InstrKind::Undef
+            && self.f.has_one_use(v.def)
+            && (1..taken.len()).all(|i| !taken[..i].contains(&taken[i]))
+            && loop_of(instr) == loop_of(root)
+    }
+
     /// Whether the value is a constant NaN in its first `comps` components.
     pub fn is_nan(&self, v: Val, comps: u8) -> bool {
         let bits = u32::from(self.f.bits(v.def));
@@ -360,6 +372,11 @@ impl<'f> Rewriter<'f> {
     pub fn imm_n(&mut self, bits: u8, comps: u8, values: &[u64; 16]) -> Val {
         let def = self.builder().load_const(bits, &values[..usize::from(comps).min(16)]);
         Val::from(def)
+    }
+
+    /// An undefined value.
+    pub fn undef(&mut self, bits: u8, comps: u8) -> Val {
+        Val::from(self.builder().undef(comps, bits))
     }
 
     /// An operation.

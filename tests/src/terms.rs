@@ -54,7 +54,10 @@ fn term(set: &RuleSet, rule: &Rule, instance: usize) -> Option<Term> {
             NodeKind::Literal(literal, base) => {
                 TermKind::Literal(literal.encode(*base, sizes[node.class]).ok()?)
             }
-            NodeKind::Compute { .. } | NodeKind::Outside { .. } | NodeKind::Ref(_) => return None,
+            NodeKind::Compute { .. }
+            | NodeKind::Outside { .. }
+            | NodeKind::Ref(_)
+            | NodeKind::Undef => return None,
         };
         let comps = match node.comps {
             Comps::Fixed(n) => n,

@@ -212,9 +212,10 @@ impl<'a> Maker<'a, '_, '_> {
                 left.vars.insert(*v, src);
                 swizzled(src)
             }
-            NodeKind::Compute { .. } | NodeKind::Outside { .. } | NodeKind::Ref(_) => {
-                self.b.undef(comps, bits).into()
-            }
+            NodeKind::Compute { .. }
+            | NodeKind::Outside { .. }
+            | NodeKind::Ref(_)
+            | NodeKind::Undef => self.b.undef(comps, bits).into(),
         }
     }
 }

@@ -309,7 +309,7 @@ impl Compiler<'_, '_> {
                 _ => *self.vars.get(v)?,
             },
             NodeKind::Ref(inner) => self.node(*inner)?,
-            NodeKind::Outside { .. } => return None,
+            NodeKind::Outside { .. } | NodeKind::Undef => return None,
             NodeKind::Literal(value, base) => {
                 let value = literal(value, *base, bits, 1)?;
                 let Out::Bits(v) = value[0] else { return None };

@@ -160,6 +160,28 @@ pub fn nans(w: u32) -> [u64; 6] {
     [quiet, quiet | sign, quiet | 1, quiet | 1 | sign, signalling, signalling | sign]
 }
 
+/// Values of a width that stand for all of them where one is chosen.
+pub(super) fn samples(w: u32) -> SmallVec<[u64; 8]> {
+    let mut out = smallvec![0, mask(w), 1, 1 << (w - 1)];
+    if matches!(w, 16 | 32 | 64) {
+        out.extend([prim::fconst(w, 1.0), prim::inf(w)]);
+    }
+    out
+}
+
+/// Whether an operator gives every value where an operand may be any: whatever the other is, it can be undone.
+fn is_onto(e: &Expr, operands: &[(Out, Ty)]) -> bool {
+    let known = |o: &(Out, Ty)| matches!(o.0, Out::Any | Out::Bits(_));
+    operands.iter().all(known)
+        && match &e.kind {
+            ExprKind::Unary(..) => true,
+            ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Xor, ..) => {
+                e.ty.base != Base::Float
+            }
+            _ => false,
+        }
+}
+
 impl Evaluator<'_> {
     fn w(&self, ty: Ty) -> u32 {
         match (ty.base, ty.width) {
@@ -288,7 +310,16 @@ impl Evaluator<'_> {
                 Out::AnyNan => prim::nan(w),
                 Out::Any if w == 1 => self.choices.pick(2) as u64,
                 Out::Any if self.side == Side::After => return Out::Any,
-                Out::Any => [0, mask(w), 1, 1 << (w - 1)][self.choices.pick(4)],
+                Out::Any if is_onto(e, operands) => return Out::Any,
+                Out::Any => {
+                    let mut samples = samples(w);
+                    let others = operands.iter().filter(|o| self.w(o.1) == w);
+                    samples.extend(others.filter_map(|o| match o.0 {
+                        Out::Bits(v) => Some(v),
+                        Out::AnyNan | Out::Any | Out::Poison => None,
+                    }));
+                    samples[self.choices.pick(samples.len())]
+                }
             });
         }
         let to = self.w(e.ty);

@@ -96,6 +96,7 @@ impl<'r> Interpreter<'r> {
                 NodeKind::Var(_)
                 | NodeKind::Literal(..)
                 | NodeKind::Compute { .. }
+                | NodeKind::Undef
                 | NodeKind::Ref(_) => {}
             }
         }
@@ -325,6 +326,7 @@ impl State<'_> {
                 let whole = sig.output.comps == 0 || node.swizzle.is_some() || seen.comps == all;
                 m.expect(whole, Test::Components(id))?;
                 m.instrs.insert(id, instr);
+                m.expect(self.is_unseen(cx, id, &seen), Test::Shared(id))?;
                 if let Some(var) = bind {
                     m.vars.insert(*var, seen.clone());
                 }
@@ -359,6 +361,7 @@ impl State<'_> {
                         && self.count(node.comps, root_comps) == all;
                 m.expect(whole, Test::Components(id))?;
                 m.instrs.insert(id, instr_of(&seen));
+                m.expect(self.is_unseen(cx, id, &seen), Test::Shared(id))?;
                 if let Some(var) = bind {
                     m.vars.insert(*var, seen.clone());
                 }
@@ -374,8 +377,33 @@ impl State<'_> {
                 }
                 Ok(())
             }
+            NodeKind::Undef => m.expect(self.is_chosen_here(cx, &seen, m), Test::Undef(id)),
             NodeKind::Compute { .. } | NodeKind::Ref(_) => Err(Test::Opcode(id)),
         }
+    }
+
+    /// Whether an undefined value may be chosen to suit the replacement: only what is matched depends on the choice, which is
+    /// made for one component at a time and once for each run of the root.
+    fn is_chosen_here(&self, cx: &Rewriter<'_>, seen: &Seen, m: &Match) -> bool {
+        let f = cx.func();
+        let from = f.block_of(seen.def.instr());
+        let to = m.instrs.get(&self.rule.pattern).and_then(|root| f.block_of(*root));
+        let (Some(from), Some(to)) = (from, to) else { return false };
+        let mut comps = seen.comps.clone();
+        comps.sort_unstable();
+        comps.dedup();
+        matches!(f.view(seen.def.instr()), InstrView::Undef)
+            && f.uses(seen.def).count() == 1
+            && comps.len() == seen.comps.len()
+            && f.innermost_loop(from) == f.innermost_loop(to)
+    }
+
+    /// Whether nothing else sees an operation over an undefined value.
+    fn is_unseen(&self, cx: &Rewriter<'_>, id: NodeId, seen: &Seen) -> bool {
+        let over_undef = |n: NodeId| matches!(self.rule.nodes[n].kind, NodeKind::Undef);
+        id == self.rule.pattern
+            || !self.rule.reachable(id).into_iter().any(over_undef)
+            || cx.func().uses(seen.def).count() == 1
     }
 
     /// Matches the operands of an `ac` with those of a chain: each in turn with one of those that are left. What is left in
@@ -583,7 +611,9 @@ impl State<'_> {
                 value.encode(*base, self.bits(cx, node.class, m)).ok()
             }
             NodeKind::Compute { .. } => done.get(&id).map(|v| v[i]),
-            NodeKind::Op { .. } | NodeKind::Outside { .. } | NodeKind::Ref(_) => None,
+            NodeKind::Op { .. } | NodeKind::Outside { .. } | NodeKind::Ref(_) | NodeKind::Undef => {
+                None
+            }
         }
     }
 
@@ -786,6 +816,7 @@ impl State<'_> {
                 let bits = self.bits(cx, node.class, m);
                 self.build_outside(cx, what, bits, comps, &operands)
             }
+            NodeKind::Undef => cx.undef(self.bits(cx, node.class, m), comps),
             NodeKind::Ref(inner) => {
                 self.build_node(cx, *inner, root, root_comps, m, constants, keep, done)
             }

@@ -59,6 +59,10 @@ pub(super) enum Test {
     Same(NodeId),
     /// The bits of a constant.
     Literal(NodeId),
+    /// That a value is undefined and chosen for what is matched alone.
+    Undef(NodeId),
+    /// That nothing else sees what is chosen.
+    Shared(NodeId),
     Opcode(NodeId),
     Promises(NodeId),
     Licences(NodeId),
@@ -164,6 +168,8 @@ impl State<'_> {
         | Test::Constant(id)
         | Test::Same(id)
         | Test::Literal(id)
+        | Test::Undef(id)
+        | Test::Shared(id)
         | Test::Opcode(id)
         | Test::Promises(id)
         | Test::Licences(id)
@@ -204,6 +210,18 @@ impl State<'_> {
                 format!("the constant `{name}`"),
                 values.constant(seen.def, &seen.comps, base),
             ),
+            Test::Undef(_) => {
+                let saw = match f.view(seen.def.instr()) {
+                    InstrView::Undef => "an undefined value that more depends on".to_string(),
+                    _ => values.of(seen.def, base),
+                };
+                ("undef", "an undefined value that nothing else depends on".to_string(), saw)
+            }
+            Test::Shared(_) => {
+                let uses = f.uses(seen.def).count();
+                let wanted = format!("`{name}` to be used once: it depends on an undefined value");
+                ("undef", wanted, format!("{uses} uses of {}", values.of(seen.def, base)))
+            }
             Test::Same(_) => {
                 let first = match &node.kind {
                     NodeKind::Var(var) => m.vars.get(var).cloned(),
@@ -495,9 +513,10 @@ impl State<'_> {
                 Outside::Tex { op, .. } => format!("tex.{}", TEX_OPS[*op].0),
                 Outside::Phi => "phi".to_string(),
             },
-            NodeKind::Literal(..) | NodeKind::Compute { .. } | NodeKind::Ref(_) => {
-                self.source(self.rule.nodes[id].span)
-            }
+            NodeKind::Literal(..)
+            | NodeKind::Compute { .. }
+            | NodeKind::Ref(_)
+            | NodeKind::Undef => self.source(self.rule.nodes[id].span),
         }
     }
 
@@ -532,7 +551,7 @@ impl State<'_> {
             NodeKind::Literal(_, base) => *base,
             NodeKind::Var(var) => self.rule.vars[*var].base,
             NodeKind::Compute { expr, .. } => expr.ty.base,
-            NodeKind::Ref(_) | NodeKind::Outside { .. } => Base::Uint,
+            NodeKind::Ref(_) | NodeKind::Outside { .. } | NodeKind::Undef => Base::Uint,
         };
         match base {
             Base::Float => BaseType::Float,

@@ -4,7 +4,7 @@ use super::expr::{Choices, Evaluator, Freedom, Out, Side, Value, steps};
 use super::results::{Call, dedup, is_move};
 use deburr_ir_core::fold::{FloatEnv, prim};
 use deburr_ir_core::{AluInfo, AluOp, Denorm, Rounding};
-use deburr_rulegen::expr::{Base, Expr};
+use deburr_rulegen::expr::{Base, Expr, ExprKind};
 use deburr_rulegen::rules::model::{
     Comps, FactUse, Literal, NodeId, NodeKind, Rule, RuleSet, VarId, VarKind, flags,
 };
@@ -54,6 +54,8 @@ pub struct Terms<'a> {
     alike: Vec<SmallVec<[usize; 4]>>,
     /// Nodes of the pattern that are the same term stand for one instruction.
     pub(super) same: Vec<NodeId>,
+    /// Nodes of the pattern that several operands are: all see one value.
+    read_twice: Vec<bool>,
     /// Bound operations that a replacement uses, with their nodes: both sides see one value of theirs.
     kept: Vec<(VarId, NodeId)>,
 }
@@ -77,6 +79,11 @@ impl<'a> Terms<'a> {
                 same[*x] = *y;
             }
         }
+        let mut readers = vec![0u32; rule.nodes.len()];
+        for node in nodes.iter().filter(|n| same[**n] == **n) {
+            rule.nodes[*node].operands().iter().for_each(|o| readers[same[*o]] += 1);
+        }
+        let read_twice = readers.into_iter().map(|n| n > 1).collect();
         let used: Vec<NodeId> = rule.alts.iter().flat_map(|a| rule.reachable(a.term)).collect();
         let is_used = |v: VarId| {
             used.iter().any(|n| matches!(&rule.nodes[*n].kind, NodeKind::Var(w) if *w == v))
@@ -99,7 +106,8 @@ impl<'a> Terms<'a> {
             _ => SmallVec::new(),
         };
         let alike = rule.nodes.iter().map(|n| alike_of(&n.kind)).collect();
-        Terms { set, rule, bits, claim, freedom: freedom(claim), steps, alike, same, kept }
+        let freedom = freedom(claim);
+        Terms { set, rule, bits, claim, freedom, steps, alike, same, read_twice, kept }
     }
 
     /// Components of a node in this instance; generic ones are checked with one.
@@ -217,6 +225,13 @@ impl<'a> Terms<'a> {
             },
             NodeKind::Ref(inner) => self.node(*inner, inputs, bound, side, choices, memo)?,
             NodeKind::Outside { .. } => return None,
+            NodeKind::Undef => {
+                let any = |choices: &mut Choices| match bits {
+                    1 => Out::Bits(choices.pick(2) as u64),
+                    _ => Out::Any,
+                };
+                (0..comps).map(|_| any(choices)).collect()
+            }
             NodeKind::Literal(value, base) => literal(value, *base, bits, comps)?,
             NodeKind::Compute { expr, args, bits: class } => {
                 let args: Option<Vec<Value>> = args
@@ -245,6 +260,10 @@ impl<'a> Terms<'a> {
                 }
                 let mut value = self.op(id, inputs, bound, side, choices, memo)?;
                 if side == Side::Before && self.kept.iter().any(|k| k.1 == id) {
+                    settle_nans(&mut value, bits, choices);
+                    settle(&mut value, bits, choices);
+                }
+                if side == Side::Before && self.read_twice[id] {
                     settle(&mut value, bits, choices);
                 }
                 memo.values.insert(id, value.clone());
@@ -270,6 +289,11 @@ impl<'a> Terms<'a> {
         let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
         for arg in args {
             operands.push(self.node(*arg, inputs, bound, side, choices, memo)?);
+        }
+        for (i, operand) in operands.iter_mut().enumerate() {
+            if side == Side::Before && operand.contains(&Out::Any) && reads_twice(sig, i) {
+                settle(operand, self.bits[self.rule.nodes[args[i]].class], choices);
+            }
         }
         let licences = if sig.float { self.rule.licences } else { 0 };
         let width = self.width(id, sig, args);
@@ -437,17 +461,32 @@ fn swizzled(
     }
 }
 
-/// Takes one value of what is free, since both sides see the same.
+/// Takes one value of what may be any, where several see the same.
 fn settle(value: &mut Value, bits: u8, choices: &mut Choices) {
-    let w = u32::from(bits);
-    for o in value {
-        let all = prim::inot(w, 0);
-        *o = match *o {
-            Out::Any => Out::Bits([0, all, 1 & all, 1 << (w - 1)][choices.pick(4)]),
-            Out::AnyNan => Out::Bits(super::expr::nans(w)[choices.pick(6)]),
-            other => other,
-        };
+    for o in value.iter_mut().filter(|o| **o == Out::Any) {
+        let samples = super::expr::samples(bits.into());
+        *o = Out::Bits(samples[choices.pick(samples.len())]);
     }
+}
+
+/// Takes one NaN of what may be any, where several see its bits.
+fn settle_nans(value: &mut Value, bits: u8, choices: &mut Choices) {
+    for o in value.iter_mut().filter(|o| **o == Out::AnyNan) {
+        *o = Out::Bits(super::expr::nans(bits.into())[choices.pick(6)]);
+    }
+}
+
+/// Whether an operation looks at an operand more than once, or may.
+fn reads_twice(sig: &OpSig, operand: usize) -> bool {
+    let (mut reads, mut names) = (0, false);
+    if let Some(eval) = &sig.eval {
+        eval.walk(&mut |e| match &e.kind {
+            ExprKind::Var { id, .. } => reads += u32::from(*id as usize == operand),
+            ExprKind::Let { .. } => names = true,
+            _ => {}
+        });
+    }
+    reads > 1 || names
 }
 
 fn equal_terms(rule: &Rule, x: NodeId, y: NodeId) -> bool {

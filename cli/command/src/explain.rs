@@ -133,6 +133,7 @@ impl<'r> Watched<'r> {
             NodeKind::Var(_)
             | NodeKind::Literal(..)
             | NodeKind::Compute { .. }
+            | NodeKind::Undef
             | NodeKind::Ref(_) => "",
         }
     }

@@ -181,7 +181,8 @@ impl Reader<'_> {
             ast::TermKind::Ac(..)
             | ast::TermKind::Intrinsic(..)
             | ast::TermKind::Tex(..)
-            | ast::TermKind::Phi(..) => {
+            | ast::TermKind::Phi(..)
+            | ast::TermKind::Undef(_) => {
                 return self
                     .error(term.span, "only operations of the opcode table can be evaluated");
             }

@@ -246,6 +246,8 @@ pub enum TermKind {
     Tex(Name, Vec<(Name, Term)>, Vec<Attr>),
     /// `phi(a, b)`
     Phi(Vec<Term>),
+    /// `undef`
+    Undef(Option<SizeNote>),
 }
 
 /// `base = 4`

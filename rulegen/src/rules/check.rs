@@ -400,6 +400,7 @@ fn cover(
         (NodeKind::Literal(v, _), NodeKind::Literal(w, _)) => {
             v == w && cover(set, first, second, rest, found)
         }
+        (NodeKind::Undef, NodeKind::Undef) => cover(set, first, second, rest, found),
         (
             NodeKind::Outside { what: p, args: s, .. },
             NodeKind::Outside { what: q, args: t, .. },

@@ -44,7 +44,7 @@ pub fn constant(
             evaluate(expr, sizes[*bits].into(), &args?)
         }
         NodeKind::Ref(of) => constant(rule, *of, sizes, value),
-        NodeKind::Op { .. } | NodeKind::Outside { .. } => None,
+        NodeKind::Op { .. } | NodeKind::Outside { .. } | NodeKind::Undef => None,
     }
 }
 

@@ -326,6 +326,7 @@ impl Cx<'_> {
                 TermKind::Tex(self.word(n), srcs, self.attrs(attrs))
             }
             TermKind::Phi(args) => TermKind::Phi(self.terms(args)),
+            TermKind::Undef(note) => TermKind::Undef(note.as_ref().map(|n| self.note(n))),
         };
         Term { bind, kind, swizzle: term.swizzle.clone(), span: term.span }
     }

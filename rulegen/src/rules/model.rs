@@ -184,6 +184,12 @@ impl Rule {
         self.nodes.iter().any(|n| matches!(n.kind, NodeKind::Outside { .. }))
     }
 
+    /// Whether a node is an operation over a value that is undefined: what is chosen for that shows in its own.
+    pub fn chooses(&self, node: NodeId) -> bool {
+        let is_undef = |n: &NodeId| matches!(self.nodes[*n].kind, NodeKind::Undef);
+        self.reachable(node).iter().any(is_undef)
+    }
+
     /// The nodes of the pattern, parents first, operands in source order.
     pub fn pattern_nodes(&self) -> Vec<NodeId> {
         self.reachable(self.pattern)
@@ -254,7 +260,7 @@ impl Node {
             | NodeKind::Compute { args, .. }
             | NodeKind::Outside { args, .. } => args,
             NodeKind::Ref(node) => std::slice::from_ref(node),
-            NodeKind::Var(_) | NodeKind::Literal(..) => &[],
+            NodeKind::Var(_) | NodeKind::Literal(..) | NodeKind::Undef => &[],
         }
     }
 }
@@ -297,6 +303,8 @@ pub enum NodeKind {
     },
     /// Another node under a swizzle.
     Ref(NodeId),
+    /// An undefined value: in a pattern one that nothing else sees, in a replacement a new one.
+    Undef,
     /// What isn't an ALU operation.
     Outside {
         /// What it is.

@@ -56,7 +56,7 @@ fn is_plain(set: &RuleSet, rule: &Rule) -> bool {
                         && !sig.inputs.iter().any(|i| float(i.base))
                 }
                 NodeKind::Literal(_, base) => *base != Base::Float,
-                NodeKind::Outside { .. } => false,
+                NodeKind::Outside { .. } | NodeKind::Undef => false,
                 _ => true,
             }
     })
@@ -155,7 +155,7 @@ impl Term<'_> {
                 let args: Option<Vec<u64>> = args.iter().map(|a| self.value(*a)).collect();
                 evaluate(expr, self.sizes[*bits].into(), &args?)
             }
-            NodeKind::Outside { .. } => None,
+            NodeKind::Outside { .. } | NodeKind::Undef => None,
             NodeKind::Op { op, args, .. } => {
                 let sig = self.set.ops.get(*op);
                 let open = sig.inputs.iter().position(|ty| ty.bits == 0);

@@ -528,6 +528,7 @@ impl Cx<'_> {
                 TermKind::Tex(self.expect(name, span)?, srcs, attrs)
             }
             Rule::phi_term => TermKind::Phi(args),
+            Rule::undef_term => TermKind::Undef(note),
             _ => return Err(self.bad(span, "expected a term")),
         };
         Ok(Term { bind, kind, swizzle, span })

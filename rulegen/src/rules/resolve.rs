@@ -65,7 +65,8 @@ pub(super) struct Resolver<'a> {
     pub names: HashMap<String, Binding>,
     pub used: HashMap<String, u32>,
     pub classes: Classes,
-    pub notes: Vec<(VarId, ast::SizeNote)>,
+    /// What is written of sizes: classes of bits and components, and the note.
+    pub notes: Vec<(usize, usize, ast::SizeNote)>,
     pub size_names: HashMap<String, usize>,
     pub comp_names: HashMap<String, usize>,
     /// The chains of the pattern.
@@ -204,6 +205,7 @@ impl<'a> Resolver<'a> {
             }
             TermKind::Tex(name, srcs, attrs) => self.tex(term, name, srcs, attrs, swizzle, slot),
             TermKind::Phi(args) => self.phi(term, args, slot),
+            TermKind::Undef(note) => Some(self.undef(term, note.as_ref(), slot)),
         }
     }
 
@@ -476,7 +478,7 @@ impl<'a> Resolver<'a> {
             }
         };
         if let Some(note) = note {
-            self.notes.push((var, note.clone()));
+            self.notes.push((self.vars[var].class, self.vars[var].comps, note.clone()));
         }
         Some(self.push(NodeKind::Var(var), swizzle, Slot { comps: seen, ..slot }, span))
     }
@@ -508,9 +510,24 @@ impl<'a> Resolver<'a> {
         }
         let var = self.bind(name, VarKind::Const, slot.base, slot, false, 0)?;
         if let Some(note) = note {
-            self.notes.push((var, note.clone()));
+            self.notes.push((self.vars[var].class, self.vars[var].comps, note.clone()));
         }
         Some(self.push(NodeKind::Var(var), None, slot, span))
+    }
+
+    /// `undef`
+    fn undef(&mut self, term: &Term, note: Option<&ast::SizeNote>, slot: Slot) -> NodeId {
+        if let Some(letters) = &term.swizzle {
+            let text = "what is undefined has just the components that its place has";
+            let dotted =
+                Span { start: letters.span.start.saturating_sub(1), end: letters.span.end };
+            let d = Diagnostic::error(codes::SWIZZLE, self.file, letters.span, text);
+            self.report(d.replace(dotted, "", "leave the swizzle out"));
+        }
+        if let Some(note) = note {
+            self.notes.push((slot.class, slot.comps, note.clone()));
+        }
+        self.push(NodeKind::Undef, None, slot, term.span)
     }
 
     pub fn literal(&mut self, literal: &ast::Literal, slot: Slot) -> NodeId {
@@ -816,7 +833,9 @@ fn binds(kind: &TermKind) -> bool {
         | TermKind::Intrinsic(..)
         | TermKind::Tex(..)
         | TermKind::Phi(_) => true,
-        TermKind::Var(..) | TermKind::Const(..) | TermKind::Literal(_) => false,
+        TermKind::Var(..) | TermKind::Const(..) | TermKind::Literal(_) | TermKind::Undef(_) => {
+            false
+        }
     }
 }
 

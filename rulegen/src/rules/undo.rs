@@ -10,8 +10,9 @@ use super::order::{Symbol, Term, is_small, possible};
 use crate::diagnostics::Diagnostic;
 use std::collections::HashMap;
 
-/// Symbols from here on are constants: the first is one whose value isn't known.
+/// Symbols from here on are constants: the first is one whose value isn't known, the last what is undefined.
 const CONSTANTS: u32 = 1 << 31;
+const UNDEF: u32 = u32::MAX;
 
 /// A rewrite whose literals are kept apart.
 struct Exact {
@@ -88,6 +89,7 @@ fn exact(set: &RuleSet, rule: &Rule, node: NodeId, sizes: &[u8], literals: &mut 
             let value = literal.encode(*base, bits).unwrap_or(0);
             known(value, bits, literals)
         }
+        NodeKind::Undef => Term::App(Symbol { op: UNDEF, bits }, Vec::new()),
         NodeKind::Compute { .. } => Term::Const,
         NodeKind::Ref(of) => exact(set, rule, *of, sizes, literals),
         NodeKind::Var(v) => match rule.vars[*v].kind {

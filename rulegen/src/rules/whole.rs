@@ -13,7 +13,9 @@ impl Resolver<'_> {
     /// Resolves the rule. What is wrong with it is in the diagnostics; `None` if it can't be used.
     pub(super) fn rule(mut self, stamped: &Stamped, file_index: usize, line: u32) -> Option<Rule> {
         let ast = &stamped.rule;
-        if let TermKind::Var(..) | TermKind::Const(..) | TermKind::Literal(_) = &ast.pattern.kind {
+        if let TermKind::Var(..) | TermKind::Const(..) | TermKind::Literal(_) | TermKind::Undef(_) =
+            &ast.pattern.kind
+        {
             self.error(codes::ROOT, ast.pattern.span, "the left side must be an operation");
             return None;
         }
@@ -77,6 +79,7 @@ impl Resolver<'_> {
                 "with several alternatives each has its own `if`",
             );
         }
+        self.apply_notes();
         self.check_absorbing(pattern, &alts);
         self.check_outside(ast, pattern);
         if !self.failed {
@@ -115,10 +118,9 @@ impl Resolver<'_> {
         Some(())
     }
 
-    /// Applies the annotations of variables.
+    /// Applies annotations.
     fn apply_notes(&mut self) {
-        for (var, note) in std::mem::take(&mut self.notes) {
-            let (class, comps) = (self.vars[var].class, self.vars[var].comps);
+        for (class, comps, note) in std::mem::take(&mut self.notes) {
             let result = match &note.size {
                 SizeExpr::Bits(n) => {
                     let set = classes::size_set(*n);

@@ -216,6 +216,7 @@ impl<'a> Grower<'a> {
                 AluSrc { def: b.load_const(bits, &[v]), swizzle: Swizzle::splat(0) }
             }
             NodeKind::Op { .. } => seen(self.op(b, rng, id, comps).into()),
+            NodeKind::Undef => seen(b.undef(comps, bits).into()),
             NodeKind::Compute { .. } | NodeKind::Outside { .. } | NodeKind::Ref(_) => {
                 b.undef(comps, bits).into()
             }

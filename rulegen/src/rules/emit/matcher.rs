@@ -215,7 +215,7 @@ impl Emitter<'_> {
         let kind = |node: NodeId| -> Option<String> {
             match &self.rule.nodes[node].kind {
                 NodeKind::Op { .. } => self.sig(node).map(|s| format!("{}.0", op_path(s))),
-                NodeKind::Outside { .. } => Some("Rewriter::OTHER".to_string()),
+                NodeKind::Outside { .. } | NodeKind::Undef => Some("Rewriter::OTHER".to_string()),
                 NodeKind::Literal(..) => Some("Rewriter::CONST".to_string()),
                 NodeKind::Var(v) if self.rule.vars[*v].kind == VarKind::Const => {
                     Some("Rewriter::CONST".to_string())
@@ -441,6 +441,7 @@ impl Emitter<'_> {
                         self.test(format!("cx.takes(v{id}, &{all:?})"));
                     }
                 }
+                self.unseen(id);
             }
             NodeKind::Var(var) => {
                 let v = &self.rule.vars[*var];
@@ -476,9 +477,18 @@ impl Emitter<'_> {
                     (None, Outside::Phi) => {}
                     (None, _) => self.test(format!("cx.is_whole(v{id}, {comps})")),
                 }
+                self.unseen(id);
                 self.outside(id, what);
             }
+            NodeKind::Undef => self.test(format!("cx.is_undef(v{id}, n0, {comps})")),
             NodeKind::Compute { .. } | NodeKind::Ref(_) => {}
+        }
+    }
+
+    /// Through an operation over an undefined value nothing but the pattern may see what is chosen for it.
+    fn unseen(&mut self, id: NodeId) {
+        if self.rule.chooses(id) {
+            self.test(format!("cx.once(v{id})"));
         }
     }
 
@@ -545,7 +555,7 @@ impl Emitter<'_> {
                 let name = self.computed.get(&node).cloned().unwrap_or_default();
                 format!("abs::int({}, {name}[i])", self.wide_bits(n.class))
             }
-            NodeKind::Op { .. } | NodeKind::Outside { .. } | NodeKind::Ref(_) => {
+            NodeKind::Op { .. } | NodeKind::Outside { .. } | NodeKind::Ref(_) | NodeKind::Undef => {
                 format!("abs::top({})", self.wide_bits(n.class))
             }
         }
@@ -809,6 +819,10 @@ impl Emitter<'_> {
                     self.bind_value(id, &text)
                 }
                 NodeKind::Ref(inner) => done[inner].clone(),
+                NodeKind::Undef => {
+                    let text = format!("cx.undef({}, {comps})", self.bits(node.class));
+                    self.bind_value(id, &text)
+                }
                 NodeKind::Literal(value, base) => {
                     let (bits, value) =
                         (self.bits(node.class), self.literal(value, *base, node.class));

@@ -186,7 +186,7 @@ impl Search<'_> {
                 Some(self.folded(*op, symbol, sizes[n.class], terms))
             }
             // Circles are looked for among terms of arithmetic.
-            NodeKind::Outside { .. } => None,
+            NodeKind::Outside { .. } | NodeKind::Undef => None,
         }
     }
 
@@ -229,7 +229,7 @@ impl Search<'_> {
                 let bits = sizes[n.class];
                 l.encode(*base, bits).is_ok_and(|v| *term == Ground::Number(v, bits))
             }
-            NodeKind::Compute { .. } | NodeKind::Outside { .. } => false,
+            NodeKind::Compute { .. } | NodeKind::Outside { .. } | NodeKind::Undef => false,
             NodeKind::Op { op, args, .. } => {
                 let sig = self.set.ops.get(*op);
                 let (moves, commutative) = (sig.moves, sig.commutative);

@@ -1,7 +1,7 @@
 //! Terms as the order sees them: a rule at one tuple of sizes, with symbols for operations and one least constant.
 //!
 //! - A symbol is an opcode at a width, so that a rule which makes an operation narrower is no circle.
-//! - All constants are one: literals, `#c`, computed constants. Folding only ever turns an operation into the least term.
+//! - All constants are one: literals, `#c`, computed constants, and what is undefined. Folding only ever turns an operation into the least term.
 //! - Moves and swizzles are looked through, as the driver does: a component of a value is as large as the value.
 //! - A `m@` and a `let` are what they stand for: an instruction that is shared is rewritten once where the term that it
 //!   stands for would be rewritten at each place, so that what terminates on terms terminates on instructions.
@@ -84,7 +84,7 @@ impl Term {
                 VarKind::Const => Term::Const,
                 VarKind::Bound(at) => Term::new(set, rule, at, bits),
             },
-            NodeKind::Literal(..) | NodeKind::Compute { .. } => Term::Const,
+            NodeKind::Literal(..) | NodeKind::Compute { .. } | NodeKind::Undef => Term::Const,
             NodeKind::Ref(of) => Term::new(set, rule, *of, bits),
             NodeKind::Op { op, args, .. } => {
                 let sig = set.ops.get(*op);

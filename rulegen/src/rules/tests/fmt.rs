@@ -79,6 +79,10 @@ fn a_rule_that_fits_is_a_line() {
         "rule a: tex . sample(coord :a:32,lod: phi( a,b );offset=1)=>a;",
         "rule a: tex.sample(coord: a:32, lod: phi(a, b); offset=1) => a;\n",
     );
+    check(
+        "rule a: iadd(a,undef :32)=>iadd( a, undef ) ;",
+        "rule a: iadd(a, undef:32) => iadd(a, undef);\n",
+    );
 }
 
 #[test]
