@@ -12,8 +12,8 @@ use crate::facts::abs::{self, Abs, Env};
 use crate::ruleset::{RuleSet, Watch};
 use crate::target::Target;
 use deburr_ir_core::{
-    AluOp, AluSrc, Builder, Cursor, Def, Denorm, Dominance, Flags, Function, Instr, InstrKind,
-    Rounding, Swizzle, User,
+    AluOp, AluSrc, Builder, Cursor, Def, Denorm, Dominance, Flags, Function, Index, Instr,
+    InstrKind, Intrinsic, Rounding, Swizzle, User,
 };
 use smallvec::SmallVec;
 
@@ -251,6 +251,17 @@ impl<'f> Rewriter<'f> {
     /// Whether the target has an opcode at a width.
     pub fn legal(&self, op: AluOp, bits: u8) -> bool {
         self.f.dialects.alu(op).is_some_and(|info| self.target.legal_info(op, info, bits))
+    }
+
+    /// Whether the target has an intrinsic that gives so many bits, with these const indices.
+    pub fn legal_intrinsic(
+        &self,
+        intrinsic: Intrinsic,
+        bits: u8,
+        indices: &[(Index, u32)],
+    ) -> bool {
+        let info = self.f.dialects.intrinsic(intrinsic);
+        info.is_some_and(|info| self.target.legal_intrinsic(intrinsic, info, bits, indices))
     }
 
     /// Whether exactly one operand uses the value's def.

@@ -1,6 +1,9 @@
 //! What a rewrite may create: plain data about the code's consumer.
 
-use deburr_ir_core::{AluInfo, AluOp, AluType, BaseType, FormDir, Module};
+use deburr_ir_core::{
+    AluInfo, AluOp, AluType, BaseType, FormDir, Index, Intrinsic, IntrinsicForm, IntrinsicInfo,
+    Module,
+};
 use rustc_hash::FxHashMap;
 
 /// A consumer of code: which operations it has at which sizes, and which options hold.
@@ -29,6 +32,10 @@ pub struct Target {
     spirv_only: bool,
     /// Sizes at which opcodes are illegal although the above allows them.
     illegal: FxHashMap<AluOp, u8>,
+    /// Intrinsics that are illegal although the above allows them.
+    lacking: Vec<Intrinsic>,
+    /// SPIR-V capabilities that the module declares.
+    capabilities: Vec<String>,
 }
 
 /// The set of one size; 0 where the IR doesn't have it.
@@ -57,6 +64,8 @@ impl Target {
             floats: 28,
             spirv_only: false,
             illegal: FxHashMap::default(),
+            lacking: Vec::new(),
+            capabilities: Vec::new(),
         }
     }
 
@@ -70,6 +79,7 @@ impl Target {
     /// SPIR-V as a module declares it: the sizes of numbers follow from its capabilities.
     pub fn spirv_of(module: &Module) -> Target {
         let mut target = Target::spirv();
+        target.capabilities.clone_from(&module.spirv.capabilities);
         for capability in &module.spirv.capabilities {
             match capability.as_str() {
                 "Int8" => target.ints |= set(8),
@@ -101,6 +111,13 @@ impl Target {
     #[must_use]
     pub fn forbid(mut self, op: AluOp, bits: &[u8]) -> Target {
         *self.illegal.entry(op).or_default() |= if bits.is_empty() { 31 } else { sets(bits) };
+        self
+    }
+
+    /// Makes an intrinsic illegal, so that no rule makes it where it wasn't.
+    #[must_use]
+    pub fn forbid_intrinsic(mut self, intrinsic: Intrinsic) -> Target {
+        self.lacking.push(intrinsic);
         self
     }
 
@@ -145,5 +162,31 @@ impl Target {
                     .spirv
                     .iter()
                     .any(|f| written(f.dir) && (f.sizes.is_empty() || f.sizes.contains(&bits))))
+    }
+
+    /// Whether the target has an intrinsic whose result has so many bits, with these const indices and the defaults of
+    /// others. For SPIR-V an instruction must be written as it, which the module's capabilities allow; system values
+    /// depend on stage and entry point, and none is made.
+    pub fn legal_intrinsic(
+        &self,
+        intrinsic: Intrinsic,
+        info: &IntrinsicInfo,
+        bits: u8,
+        indices: &[(Index, u32)],
+    ) -> bool {
+        let default = |index: Index| index.builtin().map_or(0, |info| info.default);
+        let has = |index: Index| {
+            indices.iter().find(|(i, _)| *i == index).map_or_else(|| default(index), |(_, v)| *v)
+        };
+        let declared = |name: &str| self.capabilities.iter().any(|c| c == name);
+        let written = |form: &IntrinsicForm| {
+            matches!(form.dir, FormDir::Both | FormDir::Write)
+                && (form.sizes.is_empty() || form.sizes.contains(&bits))
+                && form.capability.is_none_or(declared)
+                && form.when.iter().all(|(index, value)| has(*index) == *value)
+        };
+        (bits == 1 || (self.ints | self.floats) & set(bits) != 0)
+            && !self.lacking.contains(&intrinsic)
+            && (!self.spirv_only || info.builtin.is_none() && info.spirv.iter().any(written))
     }
 }

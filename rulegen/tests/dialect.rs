@@ -45,6 +45,41 @@ fn a_dialect_has_tables_builders_and_rules() {
 }
 
 #[test]
+fn rules_name_a_dialects_intrinsics_and_indices() {
+    let folder = folder(
+        "intrinsics",
+        "rules 1
+        rule word: iadd(a, @load_acme_core_id()) => @load_acme_core_word(a; acme_scale = 3) waive \"a test\";
+        rule root: @load_acme_core_word(a; acme_scale = 0) => iadd(a, @load_acme_core_id())
+            group late canonical \"a test\" waive \"a test\";\n",
+    );
+    let dialect = rules(dialect(&folder), &folder).first_id(0x5000);
+    dialect.generate(&folder).expect("table and rules are right");
+    let text = std::fs::read_to_string(folder.join("acme.rs")).expect("the file was written");
+    for part in [
+        "cx.intrinsic(v2, Intrinsic(0x5000))",
+        "cx.build_intrinsic(Intrinsic(0x5001), 32, 1, &[(v1, 1)], &[(Index(",
+        "/* acme_scale */), 3)])",
+        "cx.legal_intrinsic(Intrinsic(0x5001), 32, &[(Index(",
+        "(Root::Intrinsic(Intrinsic(0x5001)), late_at_load_acme_core_word as MatchFn)",
+    ] {
+        assert!(text.contains(part), "no `{part}`");
+    }
+    assert!(syn::parse_file(&text).is_ok(), "the file is Rust");
+
+    let folder = self::folder(
+        "misnamed",
+        "rules 1\nrule a: iadd(a, @load_acme_core_ids()) => a;\n\
+         rule b: iadd(a, @load_acme_core_word(a; acme_scal = 3)) => a;\n",
+    );
+    let error =
+        rules(self::dialect(&folder), &folder).generate(&folder).expect_err("no such names");
+    let text = error.to_string();
+    assert!(text.contains("did you mean `load_acme_core_id`?"), "{text}");
+    assert!(text.contains("did you mean `acme_scale`?"), "{text}");
+}
+
+#[test]
 fn ids_begin_where_the_dialect_says() {
     let folder = folder("second", RULE);
     let second = rules(dialect(&folder), &folder).first_id(0x5000);

@@ -5,7 +5,7 @@
 
 use deburr_algebraic::interp::matcher::Interpreter;
 use deburr_algebraic::{Group, Options, Report, Rewriter, RuleSet, Target, run, run_with};
-use deburr_ir_core::{Function, Instr};
+use deburr_ir_core::{Function, Instr, Intrinsic};
 use deburr_rulegen::rules::{Texts, model};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -137,6 +137,37 @@ fn programs_become_what_they_should() {
         }
     }
     assert!(wrong.is_empty() || std::env::var_os("BLESS").is_some(), "{}", wrong.join("\n"));
+}
+
+/// What a rule makes must be there: an intrinsic, as it is made.
+#[test]
+fn what_is_made_is_legal() {
+    let body = "32 %10 = @reduce %0 (reduction_op=umin, cluster_size=4)\nout %10";
+    let (set, hollow) = (set(), hollow());
+    let interpreter = Interpreter::new(&set, "intrinsics").unwrap();
+    let fired = |target: &Target| {
+        let options = Options::default();
+        let mut one = program(body);
+        let report = run(&mut one, &RULES, "intrinsics", target, &options).unwrap();
+        let mut two = program(body);
+        let mut extra = |cx: &mut Rewriter<'_>, i: Instr| interpreter.apply(cx, i, |i| i).is_some();
+        let other = run_with(&mut two, hollow, "intrinsics", target, &options, Some(&mut extra));
+        assert_eq!(report.fired, other.unwrap().fired, "{}", target.name);
+        report.fired
+    };
+    let everything = Target::generic("everything");
+    assert_eq!(fired(&everything), 1);
+    assert_eq!(fired(&everything.clone().forbid_intrinsic(Intrinsic::REDUCE)), 0);
+    assert_eq!(fired(&Target::generic("wide").int_sizes(&[64]).float_sizes(&[64])), 0);
+
+    let (spirv, vertex) = (Target::spirv(), Intrinsic::LOAD_VERTEX_ID);
+    let legal = |target: &Target, intrinsic: Intrinsic, bits| {
+        target.legal_intrinsic(intrinsic, intrinsic.builtin().unwrap(), bits, &[])
+    };
+    assert!(legal(&spirv, Intrinsic::IS_SPARSE_TEXELS_RESIDENT, 1));
+    assert!(!legal(&spirv, Intrinsic::SPARSE_RESIDENCY_CODE_AND, 32), "no instruction");
+    assert!(!legal(&spirv, vertex, 32), "only some stages have it");
+    assert!(legal(&everything, vertex, 32));
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl<'r> Interpreter<'r> {
             match &rule.nodes[rule.pattern].kind {
                 NodeKind::Op { op, .. } => by_root.entry(set.ops.get(*op).id).or_default().push(i),
                 NodeKind::Outside { what, .. } => {
-                    let root = outside::root_of(what);
+                    let root = outside::root_of(set, what);
                     match by_outside.iter_mut().find(|(r, _)| *r == root) {
                         Some((_, rules)) => rules.push(i),
                         None => by_outside.push((root, vec![i])),
@@ -731,10 +731,11 @@ impl State<'_> {
         };
         let have: Vec<_> = self.rule.pattern_nodes().into_iter().filter_map(key).collect();
         self.rule.reachable(root).into_iter().find(|id| {
-            key(*id).is_some_and(|(op, class)| {
+            let lacks = |(op, class): (usize, ClassId)| {
                 !have.contains(&(op, class))
                     && !cx.legal(AluOp(self.set.ops.get(op).id), self.bits(cx, class, m))
-            })
+            };
+            key(*id).is_some_and(lacks) || self.lacks_outside(cx, *id, m)
         })
     }
 

@@ -359,6 +359,13 @@ impl State<'_> {
     /// A test on a part of the replacement.
     fn right_words(&self, cx: &Rewriter<'_>, id: NodeId, m: &Match) -> Words {
         let node = &self.rule.nodes[id];
+        if let NodeKind::Outside { .. } = &node.kind {
+            let bits = self.bits(cx, node.class, m);
+            let wanted = format!("`{}` of {bits} bits to be legal", self.name_of(id));
+            let saw =
+                format!("the target `{}` lacks it, or what its indices say", cx.target_name());
+            return ("legality", node.span, wanted, saw, None);
+        }
         let NodeKind::Op { op, args, .. } = &node.kind else {
             let saw = "it has no single value for these constants".into();
             return ("computed", node.span, "a computed constant".into(), saw, None);

@@ -6,13 +6,13 @@ use super::miss::Test;
 use crate::rewriter::{Rewriter, Val};
 use crate::ruleset::Root;
 use deburr_ir_core::{Function, Index, Instr, InstrView, Intrinsic, TexInfo, TexOp, TexSrc};
-use deburr_rulegen::rules::model::{NodeId, Outside};
+use deburr_rulegen::rules::model::{NodeId, NodeKind, Outside, RuleSet};
 use smallvec::SmallVec;
 
 /// The root that a pattern asks for.
-pub(super) fn root_of(what: &Outside) -> Root {
+pub(super) fn root_of(set: &RuleSet, what: &Outside) -> Root {
     match what {
-        Outside::Intrinsic { id, .. } => Root::Intrinsic(Intrinsic(*id as u16)),
+        Outside::Intrinsic { id, .. } => Root::Intrinsic(Intrinsic(set.ops.intrinsic(*id).id)),
         Outside::Tex { op, .. } => Root::Tex(TexOp::NAMES[*op].1),
         Outside::Phi => Root::Phi,
     }
@@ -39,7 +39,10 @@ impl State<'_> {
         choices: &mut Choices,
         m: &mut Match,
     ) -> Result<SmallVec<[usize; 4]>, Test> {
-        m.expect(crate::outside::root(f, instr) == Some(root_of(what)), Test::Opcode(id))?;
+        m.expect(
+            crate::outside::root(f, instr) == Some(root_of(self.set, what)),
+            Test::Opcode(id),
+        )?;
         match (what, f.view(instr)) {
             (Outside::Intrinsic { indices, .. }, _) => {
                 for (index, wanted) in indices {
@@ -95,12 +98,35 @@ impl State<'_> {
         let Outside::Intrinsic { id, indices } = what else {
             return cx.imm_n(bits, comps, &[0; 16]);
         };
-        let count = match self.set.ops.intrinsic(*id).dest {
+        let sig = self.set.ops.intrinsic(*id);
+        let count = match sig.dest {
             Some(n) if n > 0 => n as u8,
             _ => comps,
         };
-        let indices: SmallVec<[(Index, u32); 4]> =
-            indices.iter().map(|(index, value)| (Index(*index as u8), *value)).collect();
-        cx.build_intrinsic(Intrinsic(*id as u16), bits, count, operands, &indices)
+        cx.build_intrinsic(Intrinsic(sig.id), bits, count, operands, &given(indices))
     }
+
+    /// Whether the target lacks what a node of the replacement makes, where that isn't arithmetic. What the pattern has
+    /// it has.
+    pub(super) fn lacks_outside(&self, cx: &Rewriter<'_>, id: NodeId, m: &Match) -> bool {
+        let NodeKind::Outside { what, .. } = &self.rule.nodes[id].kind else { return false };
+        let class = self.rule.nodes[id].class;
+        let matched = self.rule.pattern_nodes().into_iter().map(|n| &self.rule.nodes[n]);
+        let mut same = matched.filter(|n| n.class == class);
+        if same.any(|n| matches!(&n.kind, NodeKind::Outside { what: w, .. } if w == what)) {
+            return false;
+        }
+        match what {
+            Outside::Intrinsic { id, indices } => {
+                let intrinsic = Intrinsic(self.set.ops.intrinsic(*id).id);
+                !cx.legal_intrinsic(intrinsic, self.bits(cx, class, m), &given(indices))
+            }
+            Outside::Tex { .. } | Outside::Phi => false,
+        }
+    }
+}
+
+/// Const indices with their values.
+fn given(indices: &[(usize, u32)]) -> SmallVec<[(Index, u32); 4]> {
+    indices.iter().map(|(index, value)| (Index(*index as u8), *value)).collect()
 }

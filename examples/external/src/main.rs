@@ -51,7 +51,7 @@ fn main() {
     let mut function = word_of_core();
     print!("{function}");
     let fired = optimise(&mut function, &target());
-    print!("// {fired} rewrite:\n{function}");
+    print!("// {fired} rewrites:\n{function}");
     println!("// on core 7 that is {:#x}", lea(0x1000, 7, 2));
 }
 
@@ -66,11 +66,21 @@ fn lea_folds() {
 #[test]
 fn the_rule_fires_where_the_target_has_the_opcode() {
     let mut function = word_of_core();
-    assert_eq!(optimise(&mut function, &target()), 1);
+    let older = target().forbid_intrinsic(acme::intrinsic::LOAD_ACME_CORE_WORD);
+    assert_eq!(optimise(&mut function, &older), 1);
     let text = function.to_string();
     assert!(text.contains("acme_lea") && !text.contains("iadd"), "{text}");
 
     let mut function = word_of_core();
     assert_eq!(optimise(&mut function, &Target::spirv()), 0);
     assert!(!function.to_string().contains("acme_lea"));
+}
+
+#[test]
+fn a_rule_matches_and_makes_intrinsics_of_the_dialect() {
+    let mut function = word_of_core();
+    assert_eq!(optimise(&mut function, &target()), 2);
+    let text = function.to_string();
+    assert!(text.contains("@load_acme_core_word") && text.contains("(acme_scale=2)"), "{text}");
+    assert!(!text.contains("acme_lea"), "{text}");
 }

@@ -126,8 +126,10 @@ impl OpSig {
 /// An intrinsic.
 #[derive(Clone, Debug)]
 pub struct IntrinsicSig {
-    /// Name; its position is its id.
+    /// Name.
     pub name: String,
+    /// Id in the IR.
+    pub id: u16,
     /// Components of each source: 0 = the instruction's count, −1 = any.
     pub srcs: Vec<i8>,
     /// Bit size of each source, 0 = any; empty = all any.
@@ -158,14 +160,15 @@ pub struct Ops {
 }
 
 impl IntrinsicSig {
-    fn from_table(def: &IntrinsicDef, tables: &Tables) -> IntrinsicSig {
-        let place = |name: &String| tables.indices.iter().position(|i| i.name == *name);
+    fn from_table(id: u16, def: &IntrinsicDef, indices: &[IndexDef]) -> IntrinsicSig {
+        let place = |name: &String| indices.iter().position(|i| i.name == *name);
         let set =
             |bits: &[u8]| bits.iter().fold(0, |s, b| s | super::classes::size_set((*b).into()));
         let convergent = def.convergent != Convergent::None;
         let effect = def.memory.barrier || !def.memory.writes.is_empty();
         IntrinsicSig {
             name: def.name.clone(),
+            id,
             srcs: def.srcs.clone(),
             src_bits: def.src_bits.clone(),
             dest: def.dest,
@@ -222,18 +225,32 @@ impl Ops {
     /// The ops of the built-in tables.
     pub fn from_tables(tables: &Tables) -> Ops {
         let list = tables.ops.iter().enumerate().map(|(i, op)| OpSig::from_table(i as u16, op));
-        let intrinsics = tables.intrinsics.iter().map(|i| IntrinsicSig::from_table(i, tables));
-        let (intrinsics, indices) = (intrinsics.collect(), tables.indices.clone());
+        let indices = tables.indices.clone();
+        let intrinsics = Ops::intrinsics_from(tables, 0, &indices).collect();
         Ops { intrinsics, indices, ..Ops::new(list.collect()) }
     }
 
-    /// The ops of the built-in tables and of a dialect whose ids begin at `first`.
+    /// The intrinsics of a table, whose ids begin at `first`; `indices` are all that there are.
+    fn intrinsics_from(
+        tables: &Tables,
+        first: u16,
+        indices: &[IndexDef],
+    ) -> impl Iterator<Item = IntrinsicSig> {
+        let numbered = (first..).zip(&tables.intrinsics);
+        numbered.map(|(id, def)| IntrinsicSig::from_table(id, def, indices))
+    }
+
+    /// The ops of the built-in tables and of a dialect whose ids begin at `first`. Ids of const indices go on from the
+    /// built-in ones, so that an index is where its id says.
     pub fn with_dialect(tables: &Tables, dialect: &Tables, first: u16) -> Ops {
         let builtin = Ops::from_tables(tables);
         let own = dialect.ops.iter().enumerate();
         let own = own.map(|(i, op)| OpSig::from_table(first + i as u16, op));
         let list = builtin.list.into_iter().chain(own).collect();
-        Ops { intrinsics: builtin.intrinsics, indices: builtin.indices, ..Ops::new(list) }
+        let indices = [builtin.indices.as_slice(), &dialect.indices].concat();
+        let own = Ops::intrinsics_from(dialect, first, &indices);
+        let intrinsics = builtin.intrinsics.into_iter().chain(own).collect();
+        Ops { intrinsics, indices, ..Ops::new(list) }
     }
 
     /// A table of these ops, in the order of their ids.
@@ -262,7 +279,7 @@ impl Ops {
         &self.intrinsics
     }
 
-    /// All const indices in order.
+    /// All const indices in the order of their ids.
     pub fn indices(&self) -> &[IndexDef] {
         &self.indices
     }

@@ -421,6 +421,17 @@ impl Rule {
         out
     }
 
+    /// What a node of a replacement makes that isn't arithmetic, unless the pattern has the same of the same size.
+    pub fn made_anew(&self, node: NodeId) -> Option<&Outside> {
+        let NodeKind::Outside { what, .. } = &self.nodes[node].kind else { return None };
+        let class = self.nodes[node].class;
+        let known = self.pattern_nodes().into_iter().any(|n| {
+            matches!(&self.nodes[n].kind, NodeKind::Outside { what: w, .. } if w == what)
+                && self.nodes[n].class == class
+        });
+        (!known).then_some(what)
+    }
+
     /// Constants under phis, which may stand where the root can't see them.
     pub fn constants_under_phis(&self) -> Vec<VarId> {
         let under: Vec<NodeId> = self.phis().into_iter().flat_map(|(_, under)| under).collect();

@@ -773,7 +773,10 @@ impl Emitter<'_> {
             rule.pattern_nodes().iter().filter_map(|n| key(*n)).collect();
         let mut out = Vec::new();
         for node in rule.reachable(root) {
-            let Some((op, class)) = key(node) else { continue };
+            let Some((op, class)) = key(node) else {
+                out.extend(self.outside_legality(node).filter(|text| !out.contains(text)));
+                continue;
+            };
             if have.contains(&(op, class)) {
                 continue;
             }

@@ -5,9 +5,24 @@ use super::super::outside::{TEX_OPS, TEX_SRCS};
 use super::matcher::Emitter;
 use std::collections::HashMap;
 
-/// The constant of an intrinsic.
+/// The constant of an intrinsic, or its id where it is a dialect's.
 pub(super) fn intrinsic(set: &RuleSet, id: usize) -> String {
-    format!("Intrinsic::{}", set.ops.intrinsic(id).name.to_uppercase())
+    let sig = set.ops.intrinsic(id);
+    match sig.id < 0x4000 {
+        true => format!("Intrinsic::{}", sig.name.to_uppercase()),
+        false => format!("Intrinsic({:#x})", sig.id),
+    }
+}
+
+/// A const index by its id, under its name.
+fn index(set: &RuleSet, at: usize) -> String {
+    format!("Index({at} /* {} */)", set.ops.indices()[at].name)
+}
+
+/// Const indices and their values.
+fn given(set: &RuleSet, indices: &[(usize, u32)]) -> String {
+    let pair = |(at, value): &(usize, u32)| format!("({}, {value})", index(set, *at));
+    format!("&[{}]", indices.iter().map(pair).collect::<Vec<_>>().join(", "))
 }
 
 /// The constant of a texture operation.
@@ -40,9 +55,8 @@ impl Emitter<'_> {
         }
         match what {
             Outside::Intrinsic { indices, .. } => {
-                for (index, value) in indices {
-                    let name = self.set.ops.indices()[*index].name.to_uppercase();
-                    self.test(format!("cx.index(n{node}, Index::{name}) == {value}"));
+                for (at, value) in indices {
+                    self.test(format!("cx.index(n{node}, {}) == {value}", index(self.set, *at)));
                 }
             }
             Outside::Tex { srcs, attrs, .. } => {
@@ -120,6 +134,13 @@ impl Emitter<'_> {
         }
     }
 
+    /// The test that the target has what a replacement makes, if that isn't arithmetic and the pattern doesn't have it.
+    pub(super) fn outside_legality(&self, node: NodeId) -> Option<String> {
+        let Outside::Intrinsic { id, indices } = self.rule.made_anew(node)? else { return None };
+        let (bits, given) = (self.bits(self.rule.nodes[node].class), given(self.set, indices));
+        Some(format!("cx.legal_intrinsic({}, {bits}, {given})", intrinsic(self.set, *id)))
+    }
+
     /// The text that builds an intrinsic.
     pub(super) fn outside_built(
         &self,
@@ -137,22 +158,15 @@ impl Emitter<'_> {
             (Some(n), _) if n > 0 => n.to_string(),
             (_, comps) => self.comps(comps),
         };
-        let indices: Vec<String> = indices
-            .iter()
-            .map(|(i, value)| {
-                let name = self.set.ops.indices()[*i].name.to_uppercase();
-                format!("(Index::{name}, {value})")
-            })
-            .collect();
         let whole =
             |arg: &NodeId| format!("({}, {})", done[arg], self.comps(self.rule.nodes[*arg].comps));
         let operands: Vec<String> = args.iter().map(whole).collect();
         format!(
-            "cx.build_intrinsic({}, {}, {count}, &[{}], &[{}])",
+            "cx.build_intrinsic({}, {}, {count}, &[{}], {})",
             intrinsic(self.set, *id),
             self.bits(node.class),
             operands.join(", "),
-            indices.join(", ")
+            given(self.set, indices)
         )
     }
 }
