@@ -189,8 +189,16 @@ pub fn check_instance(
     verdict
 }
 
-/// Licences of a rule without which nothing is found against it: it asks for too much.
+/// Licences of a rule without which no more is found against it than with them: it asks for too much.
+///
+/// A licence is shown to be needed by an instance that is refuted without it, or that is the same bit by bit with it and
+/// only within a bound without it. Where results are within the bound either way, nothing shows the need.
 pub fn needless_licences(set: &RuleSet, rule: &Rule, options: &Options) -> Vec<&'static str> {
+    let worth = |kind| match kind {
+        Kind::Proved | Kind::Tested | Kind::Waived => 2,
+        Kind::Bounded => 1,
+        Kind::Refuted | Kind::Missing => 0,
+    };
     let mut out = Vec::new();
     for (i, name) in flags::NAMES.iter().enumerate() {
         if rule.licences & (1 << i) == 0 {
@@ -200,11 +208,14 @@ pub fn needless_licences(set: &RuleSet, rule: &Rule, options: &Options) -> Vec<&
         less.licences &= !(1 << i);
         let mut contexts = (0..less.instances.len())
             .flat_map(|i| claims(set, &less).into_iter().map(move |claim| (i, claim)));
-        let shown = contexts.any(|(instance, claim)| {
-            let verdict = check_instance(set, &less, instance, claim, options);
-            verdict.kind != Kind::Proved && verdict.kind != Kind::Tested
+        let needed = contexts.any(|(instance, claim)| {
+            let kind = |rule| check_instance(set, rule, instance, claim, options).kind;
+            match worth(kind(&less)) {
+                0 => true,
+                without => without < worth(kind(rule)),
+            }
         });
-        if !shown {
+        if !needed {
             out.push(*name);
         }
     }

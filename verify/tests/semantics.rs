@@ -404,3 +404,26 @@ fn what_is_outside_of_arithmetic_is_any_value() {
         assert!(verdicts.iter().all(|v| v.kind == Kind::Waived), "{rule}");
     }
 }
+
+/// A licence beside one under which results are compared within a bound is judged too: what the bound covers without the
+/// licence it isn't needed for.
+#[test]
+fn licences_that_are_not_needed_are_found() {
+    let library = library();
+    let needless = |rule: &str| {
+        let set = compile_bare(&library, &"expr".into(), rule).unwrap();
+        deburr_verify::needless_licences(&set, &set.rules[0], &Options::scaled(0.05))
+    };
+    let quotient = "fdiv(fdiv(a:32, b), c) => fdiv(a, fmul(b, c)) with";
+    assert_eq!(needless(&format!("{quotient} arcp, reassoc")), ["arcp"]);
+    assert_eq!(needless(&format!("{quotient} nsz, reassoc")), ["nsz"]);
+    assert_eq!(needless(&format!("{quotient} nsz, arcp, reassoc")), ["nsz", "arcp"]);
+    assert_eq!(needless(&format!("{quotient} reassoc")), [""; 0]);
+    assert_eq!(needless("fadd(a:16, 0.0) => a where env(denorm = keep | any) with nsz"), [""; 0]);
+    assert_eq!(needless("fadd(a:16, -0.0) => a where env(denorm = keep | any) with nsz"), ["nsz"]);
+    // Bit by bit the same with one of them, within a bound with the other: either would do.
+    assert_eq!(
+        needless("fadd(fmul(a:16, b), c) => fmad(a, b, c) with contract, reassoc"),
+        ["reassoc"]
+    );
+}

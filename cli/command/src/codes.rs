@@ -74,7 +74,7 @@ codes! {
     INTERFACE = 55, "modules with different interfaces",
         "`check` compares modules that take the same buffers: the same sets and bindings, entry point and workgroup size.";
     DIFFERS = 56, "modules that compute different values",
-        "For the input shown the two modules write different bytes that no choice of the shader explains. Where float arithmetic may be rearranged, 32-bit floats may be off by 2^-8 of their value or by 10^-6; what is off by more may still be right in a shader that amplifies rounding. `--float strict` on both sides compares bit for bit.";
+        "For the input shown the two modules write different bytes that no choice of the shader explains. Where float arithmetic may be rearranged, 32-bit floats may be off by 2^-8 of their value or by 10^-6; what is off by more may still be right in a shader that amplifies rounding. A licence such as `reassoc` also allows what neither is near nor checked by `verify`: an intermediate result that overflows or underflows in one order and not in the other. `--float strict` on both sides compares bit for bit.";
     TERM = 60, "a term that can't be evaluated",
         "Terms are written as in rule files: `iadd(a, ineg(b))`. Every operation of the opcode table may stand in one, but no intrinsics, textures or phis.";
     TERM_VALUE = 61, "a value for a term that doesn't fit",
@@ -86,5 +86,5 @@ codes! {
     NOT_FORMATTED = 65, "a rule file that isn't formatted",
         "`deburr rules fmt FILE` writes rule files in their one form, `--check` only asks whether they have it. Nothing that the file says changes.";
     VERIFY = 70, "a rule that isn't proved",
-        "`deburr verify` found inputs for which the two sides differ, or has no verdict for an instance. The witness shows the inputs and both results.";
+        "`deburr verify` found inputs for which the two sides differ, or has no verdict for an instance. The witness shows the inputs and both results. An instance that is `bounded` (under `reassoc`, `transform` or `ulps`) is checked where every float input lies between 0.03 and 16, either sign, and the pattern's result is finite; elsewhere results that differ are not held against the rule: intermediate results that overflow or underflow, zeros, infinities, NaN, and all compares.";
 }

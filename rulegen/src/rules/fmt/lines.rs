@@ -13,32 +13,33 @@ pub(super) struct Layout {
     opened: bool,
     /// A blank line must stand here.
     blank: bool,
-    /// The last line ends with a comment.
-    trailed: bool,
+    /// The last line ends with a comment: nothing may be put behind it.
+    commented: bool,
 }
 
 impl Layout {
     /// Writes a line, with a blank one above it if there were two line ends there.
     pub fn line(&mut self, indent: usize, text: &str, lines: usize) {
         self.lines(vec![format!("{:indent$}{text}", "")], lines);
+        self.commented = text.starts_with("//");
     }
 
-    /// Writes lines.
+    /// Writes lines, of which the last doesn't end with a comment.
     pub fn lines(&mut self, list: Vec<String>, lines: usize) {
         if (lines > 1 || self.blank) && !self.opened && !self.out.is_empty() {
             self.out.push(String::new());
         }
-        (self.opened, self.blank, self.trailed) = (false, false, false);
+        (self.opened, self.blank, self.commented) = (false, false, false);
         self.out.extend(list);
     }
 
     /// Writes a comment at the end of the last line, or below it if there is one already.
     pub fn trail(&mut self, indent: usize, text: &str) {
         match self.out.last_mut() {
-            Some(last) if !self.trailed => {
+            Some(last) if !self.commented => {
                 last.push(' ');
                 last.push_str(text);
-                self.trailed = true;
+                self.commented = true;
             }
             _ => self.line(indent, text, 0),
         }

@@ -315,10 +315,16 @@ fn settle(mut list: Vec<Segment<'_>>) -> Vec<Segment<'_>> {
 }
 
 /// Puts commas and semicolons in front of comments, and drops commas that end a list.
+///
+/// A `///` in an expression stays in it: behind it would be the documentation of the next rule.
 fn tidy(tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
     let mut out: Vec<Token<'_>> = Vec::new();
-    for token in tokens {
-        let last = out.iter().rposition(|t| t.kind != Kind::Comment);
+    for mut token in tokens {
+        // Where a mark between two comments goes up, the second begins a line.
+        if token.kind == Kind::Comment && out.last().is_some_and(|t| t.kind == Kind::Comment) {
+            token.lines = token.lines.max(1);
+        }
+        let last = out.iter().rposition(|t| t.kind != Kind::Comment || t.text.starts_with("///"));
         let in_expr = matches!(token.part, Rule::raw_expr | Rule::raw_arg);
         match (token.text, last) {
             ("," | ";", Some(n)) => out.insert(n + 1, token),

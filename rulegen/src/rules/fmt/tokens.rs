@@ -205,7 +205,9 @@ impl<'t> Cx<'t> {
             let (mut left, right) = match text {
                 "," | ";" => (true, false),
                 ":" => (true, false),
-                "::" | "." | ".." => (true, true),
+                // With a space behind it, what could be a component is none: `a. x` stays an expression.
+                "." => (true, !rest[1..].starts_with(char::is_whitespace)),
+                "::" | ".." => (true, true),
                 ")" | "]" => (true, false),
                 "(" | "[" => (operand, true),
                 "-" | "!" | "*" | "&" if !operand => (false, true),
