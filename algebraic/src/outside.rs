@@ -116,14 +116,51 @@ impl Rewriter<'_> {
     ) -> Val {
         let mut srcs: SmallVec<[Def; 4]> = SmallVec::new();
         for (v, comps) in operands {
-            srcs.push(match self.is_whole(*v, *comps) {
-                true => v.def,
-                false => self.build(AluOp::MOV, *comps, Flags::empty(), &[*v]).def,
-            });
+            srcs.push(self.whole(*v, *comps));
         }
         let shape = Shape::new(comps, bits).unwrap_or(Shape::NONE);
         let def = self.builder().intrinsic_with(intrinsic, shape, &srcs, indices).def();
-        self.gained_operands(&srcs);
+        self.made_outside(def, &srcs)
+    }
+
+    /// A texture operation that is in everything but its sources as the one that it stands for, from values of so many
+    /// components.
+    pub fn build_tex(&mut self, root: Instr, op: TexOp, operands: &[(TexSrc, Val, u8)]) -> Val {
+        let Some(old) = self.f.tex(root).cloned() else { return Val::from(root.def()) };
+        let kinds = operands.iter().map(|(kind, ..)| *kind).collect();
+        let mut srcs: SmallVec<[Def; 4]> = SmallVec::new();
+        for (_, v, comps) in operands {
+            srcs.push(self.whole(*v, *comps));
+        }
+        let shape = self.f.shape(root.def());
+        let def = self.builder().tex(TexInfo { op, srcs: kinds, ..old }, shape, &srcs);
+        self.made_outside(def, &srcs)
+    }
+
+    /// A phi in the block of another, from values that are there on the edge of that one's source `first` and on the other.
+    pub fn build_phi(&mut self, root: Instr, first: usize, a: Val, b: Val) -> Val {
+        let (InstrView::Phi(preds), Some(block)) = (self.f.view(root), self.f.block_of(root))
+        else {
+            return Val::from(root.def());
+        };
+        let defs = if first == 0 { [a.def, b.def] } else { [b.def, a.def] };
+        let srcs: SmallVec<[(Block, Def); 2]> = preds.iter().copied().zip(defs).collect();
+        let shape = self.f.shape(root.def());
+        let def = self.builder().phi(block, shape, &srcs);
+        self.made_outside(def, &defs)
+    }
+
+    /// A value as a def of its own.
+    fn whole(&mut self, v: Val, comps: u8) -> Def {
+        match self.is_whole(v, comps) {
+            true => v.def,
+            false => self.build(AluOp::MOV, comps, Flags::empty(), &[v]).def,
+        }
+    }
+
+    /// What is new and isn't arithmetic has its turn too.
+    fn made_outside(&mut self, def: Def, srcs: &[Def]) -> Val {
+        self.gained_operands(srcs);
         if self.watch.roots {
             self.queue.push(def.instr());
         }

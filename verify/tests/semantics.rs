@@ -389,6 +389,11 @@ fn what_is_outside_of_arithmetic_is_any_value() {
         (Right, "phi(iadd(a, b), isub(a, ineg(b))) => iadd(a, b)"),
         (Right, "iand(m@phi(0, 1), 1) => m"),
         (Wrong, "phi(a, b) => a"),
+        (Right, "phi(ineg(a), ineg(b)) => ineg(phi(a, b))"),
+        (Wrong, "phi(ineg(a), inot(b)) => ineg(phi(a, b))"),
+        (Right, "phi(iadd(a, 1), isub(b, -1)) => iadd(phi(a, b), 1)"),
+        (Wrong, "phi(iadd(a, 1), isub(b, -1)) => iadd(phi(a, b), 2)"),
+        (Wrong, "phi(m@ineg(a), ineg(b)) => isub(phi(a, b), phi(m, b))"),
         (Wrong, "phi(iadd(a, b), isub(a, b)) => iadd(a, b)"),
     ] {
         assert_eq!(misjudged(&library, is, rule), None, "{rule}");

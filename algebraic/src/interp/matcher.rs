@@ -21,7 +21,7 @@ use deburr_ir_core::{
 use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::model::{
     Chain, ClassId, Comps, Cond, FactUse, LONGEST_CHAIN, Literal, MOST_USES, NodeId, NodeKind,
-    Profit, Rule, RuleSet, VarId, VarKind,
+    Outside, Profit, Rule, RuleSet, VarId, VarKind,
 };
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -356,7 +356,10 @@ impl State<'_> {
             NodeKind::Outside { what, args, bind } => {
                 let slots = self.outside_slots(f, what, id, instr_of(&seen), choices, m)?;
                 let all = f.comps(seen.def);
+                // Each component of a phi is that of its operands.
+                let by_component = *what == Outside::Phi && id != self.rule.pattern;
                 let whole = node.swizzle.is_some()
+                    || by_component
                     || seen.comps.iter().copied().eq(0..all)
                         && self.count(node.comps, root_comps) == all;
                 m.expect(whole, Test::Components(id))?;
@@ -367,10 +370,15 @@ impl State<'_> {
                 }
                 for (arg, slot) in args.iter().zip(slots) {
                     let def = f.src(instr_of(&seen), slot);
-                    let operand = Seen { def, comps: (0..f.comps(def)).collect() };
+                    let comps = match by_component {
+                        true => seen.comps.clone(),
+                        false => (0..f.comps(def)).collect(),
+                    };
+                    let operand = Seen { def, comps };
                     m.nodes.insert(*arg, operand.clone());
                     let wanted = &self.rule.nodes[*arg];
                     let as_many = wanted.swizzle.is_some()
+                        || by_component
                         || self.count(wanted.comps, root_comps) == f.comps(def);
                     m.expect(as_many, Test::Components(*arg))?;
                     self.matches(cx, *arg, operand, root_comps, choices, m)?;
@@ -807,6 +815,7 @@ impl State<'_> {
                     false => value,
                 }
             }
+            NodeKind::Outside { what: Outside::Phi, .. } => self.build_phi(cx, id, m),
             NodeKind::Outside { what, args, .. } => {
                 let mut operands: SmallVec<[(Val, u8); 4]> = SmallVec::new();
                 for arg in args {
@@ -815,7 +824,7 @@ impl State<'_> {
                     operands.push((value, self.count(self.rule.nodes[*arg].comps, root_comps)));
                 }
                 let bits = self.bits(cx, node.class, m);
-                self.build_outside(cx, what, bits, comps, &operands)
+                self.build_outside(cx, what, bits, comps, &operands, m)
             }
             NodeKind::Undef => cx.undef(self.bits(cx, node.class, m), comps),
             NodeKind::Ref(inner) => {

@@ -83,10 +83,26 @@ impl State<'_> {
             let reaches = cx.reaches(Val::from(seen.def), *at);
             m.expect(reaches, Test::Reaches(var, phi))?;
         }
+        let phis = self.rule.alts.iter().flat_map(|alt| self.rule.made_phis(alt.term));
+        for source in phis.filter_map(|phi| self.rule.made_of(phi)).flatten() {
+            let Some(seen) = m.nodes.get(&source).cloned() else { continue };
+            let whole = seen.comps.iter().copied().eq(0..cx.func().comps(seen.def));
+            m.expect(whole, Test::Components(source))?;
+        }
         Ok(())
     }
 
-    /// Builds what a replacement has beside arithmetic. Checks of rules let intrinsics through and nothing else.
+    /// Builds a phi in the place of the matched one.
+    pub(super) fn build_phi(&self, cx: &mut Rewriter<'_>, id: NodeId, m: &Match) -> Val {
+        let root = m.instrs[&self.rule.pattern];
+        let value = |n: NodeId| m.nodes.get(&n).map(|seen| Val::from(seen.def));
+        let values = self.rule.made_of(id).map(|sources| sources.map(value));
+        let Some([Some(a), Some(b)]) = values else { return Val::from(root.def()) };
+        let first = usize::from(m.exchanged.contains(&self.rule.pattern));
+        cx.build_phi(root, first, a, b)
+    }
+
+    /// Builds an intrinsic or texture operation.
     pub(super) fn build_outside(
         &self,
         cx: &mut Rewriter<'_>,
@@ -94,9 +110,18 @@ impl State<'_> {
         bits: u8,
         comps: u8,
         operands: &[(Val, u8)],
+        m: &Match,
     ) -> Val {
-        let Outside::Intrinsic { id, indices } = what else {
-            return cx.imm_n(bits, comps, &[0; 16]);
+        let root = m.instrs[&self.rule.pattern];
+        let (id, indices) = match what {
+            Outside::Intrinsic { id, indices } => (id, indices),
+            Outside::Tex { op, srcs, .. } => {
+                let kinds = srcs.iter().map(|kind| TexSrc::NAMES[*kind].1);
+                let operands: SmallVec<[(TexSrc, Val, u8); 4]> =
+                    kinds.zip(operands).map(|(kind, (v, comps))| (kind, *v, *comps)).collect();
+                return cx.build_tex(root, TexOp::NAMES[*op].1, &operands);
+            }
+            Outside::Phi => return Val::from(root.def()),
         };
         let sig = self.set.ops.intrinsic(*id);
         let count = match sig.dest {

@@ -51,6 +51,18 @@ fn convergent(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
                     let name = super::outside::name_of(set, what);
                     (name.clone(), Err(name))
                 }
+                NodeKind::Outside { what: what @ Outside::Tex { op, .. }, .. }
+                    if super::outside::TEX_OPS[*op].1 =>
+                {
+                    // All of them depend on the quad, so that one may stand for another.
+                    let of_quads = matches!(
+                        &rule.nodes[rule.pattern].kind,
+                        NodeKind::Outside { what: Outside::Tex { op, .. }, .. }
+                            if super::outside::TEX_OPS[*op].1
+                    );
+                    let name = super::outside::name_of(set, what);
+                    (name.clone(), if of_quads { root.clone() } else { Err(name) })
+                }
                 _ => continue,
             };
             if !(id == alt.term && kind == root) {

@@ -16,7 +16,7 @@ codes! {
     SYNTAX = 301, "a rule file that doesn't follow the grammar",
         "The grammar is in the language reference. A file begins with `rules 1`; a rule is `rule NAME: PATTERN => REPLACEMENT CLAUSES;`.";
     NOT_YET = 302, "a construct that is parsed but not compiled",
-        "Texture operations and phis are matched, but not made: no replacement can have one.";
+        "A constant is matched and computed in every component: neither `#c` in a pattern nor a function over constants takes a swizzle.";
     CLAUSE_ORDER = 303, "clauses out of order, or twice",
         "Clauses stand in the order where, with, when, if, group, canonical, ulps, allow, waive, test, and only allow and test may be repeated.";
     UNKNOWN_OP = 304, "an opcode that is not in the table",
@@ -91,6 +91,8 @@ codes! {
         "A matched root goes away, and what a rule makes may be made any number of times: neither may write memory or order what does. `deburr intrinsics` lists what each does: a root must have the flag `eliminate`, what is made also `reorder`.";
     INDEX = 339, "a const index or attribute that doesn't fit",
         "The const indices of an intrinsic are those of its entry in `intrinsics.toml`, with values of their types. In a pattern those that are written must have the value; in a replacement the others have their defaults.";
+    MADE = 340, "a texture operation or phi that can't be made there",
+        "A texture operation takes its dimensions, kind of result and access from the one in whose place it stands, so that it must be the whole replacement of a texture operation: the same, or one that samples for another that samples, with the sources by which it finds its level. A phi takes block and edges from the one in whose place it stands: it is part of the replacement of a phi, and its operands are values that the pattern matches, without a swizzle, under the operand of the matched phi that stands at the same place. Anything else would have to be computed in the blocks before, and the edges from there may be taken where the phi isn't wanted.";
     ALLOW = 360, "an `allow` of a check that there isn't",
         "`allow E0319 \"why\"` names the code of a check of rules, as its message shows it.";
     TEST = 361, "a `test` that can't be run",

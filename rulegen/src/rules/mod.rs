@@ -21,6 +21,7 @@ pub mod fmt;
 mod help;
 mod instances;
 pub mod library;
+mod made;
 pub mod model;
 pub mod ops;
 pub mod order;

@@ -255,7 +255,14 @@ pub struct Node {
 impl Node {
     /// Direct operands.
     pub fn operands(&self) -> &[NodeId] {
-        match &self.kind {
+        self.kind.operands()
+    }
+}
+
+impl NodeKind {
+    /// Direct operands.
+    pub fn operands(&self) -> &[NodeId] {
+        match self {
             NodeKind::Op { args, .. }
             | NodeKind::Compute { args, .. }
             | NodeKind::Outside { args, .. } => args,

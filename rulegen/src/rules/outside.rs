@@ -202,8 +202,12 @@ impl Resolver<'_> {
             self.report(d.suggest(&name.text, TEX_OPS.iter().map(|o| o.0)));
             return None;
         };
-        if !self.in_pattern {
-            return self.not_yet(name.span, "a texture operation in a replacement");
+        if let (Some(attr), false) = (attrs.first(), self.in_pattern) {
+            let text =
+                "a texture operation that is made has the attributes of the one that was matched";
+            let d = Diagnostic::error(codes::INDEX, self.file, attr.key.span, text);
+            self.report(d.help("leave them out"));
+            return None;
         }
         let mut kinds: Vec<usize> = Vec::new();
         for (kind, _) in srcs {
@@ -270,9 +274,6 @@ impl Resolver<'_> {
 
     /// `phi(a, b)`
     pub(super) fn phi(&mut self, term: &Term, args: &[Term], slot: Slot) -> Option<NodeId> {
-        if !self.in_pattern {
-            return self.not_yet(term.span, "a phi in a replacement");
-        }
         if args.len() != 2 {
             let text = format!("`phi` takes 2 operands, not {}", args.len());
             self.error(codes::ARITY, term.span, text);
@@ -338,9 +339,14 @@ impl Resolver<'_> {
 pub fn name_of(set: &RuleSet, what: &Outside) -> String {
     match what {
         Outside::Intrinsic { id, .. } => format!("@{}", set.ops.intrinsic(*id).name),
-        Outside::Tex { op, .. } => format!("tex.{}", TEX_OPS[*op].0),
+        Outside::Tex { op, .. } => name_of_tex(*op),
         Outside::Phi => "phi".to_string(),
     }
+}
+
+/// A texture operation as it is written.
+pub(super) fn name_of_tex(op: usize) -> String {
+    format!("tex.{}", TEX_OPS[op].0)
 }
 
 impl Outside {
@@ -402,7 +408,7 @@ impl Rule {
     /// the phi's block.
     pub fn needed_at_phis(&self) -> Vec<(VarId, NodeId)> {
         let mut out = Vec::new();
-        let built: Vec<NodeId> = self.alts.iter().flat_map(|a| self.reachable(a.term)).collect();
+        let built: Vec<NodeId> = self.alts.iter().flat_map(|a| self.built_here(a.term)).collect();
         for (phi, under) in self.phis() {
             for (id, var) in self.vars.iter().enumerate() {
                 let is_it = |n: &NodeId| matches!(self.nodes[*n].kind, NodeKind::Var(v) if v == id);
@@ -453,15 +459,23 @@ impl Rule {
             NodeKind::Outside { what, .. } => Some(what.clone()),
             _ => None,
         };
-        for id in self.alts.iter().flat_map(|a| self.reachable(a.term)) {
-            if let Some(what) = outside(self, id) {
-                return Err(format!("nothing says what `{}` gives", name_of(set, &what)));
-            }
+        let made = self.alts.iter().flat_map(|a| self.reachable(a.term));
+        let (phis, others): (Vec<NodeId>, Vec<NodeId>) = made
+            .filter(|id| outside(self, *id).is_some())
+            .partition(|id| outside(self, *id) == Some(Outside::Phi));
+        if let Some(what) = others.first().and_then(|id| outside(self, *id)) {
+            return Err(format!("nothing says what `{}` gives", name_of(set, &what)));
         }
         for id in self.pattern_nodes() {
             match outside(self, id) {
                 None => {}
-                Some(Outside::Phi) => rule.choose(set, id)?,
+                Some(Outside::Phi) => {
+                    let edge = rule.choose(set, id)?;
+                    // What is made in the place of a phi takes its operands over the same edge.
+                    for made in phis.iter().filter(|_| id == self.pattern) {
+                        rule.choose_by(set, *made, edge)?;
+                    }
+                }
                 Some(what) if id == self.pattern => {
                     return Err(format!("nothing says what `{}` gives", name_of(set, &what)));
                 }
@@ -509,11 +523,9 @@ impl Rule {
         self.nodes[id].swizzle = None;
     }
 
-    /// Makes a phi a selection by a condition of which nothing is known.
-    fn choose(&mut self, set: &RuleSet, id: NodeId) -> Result<(), String> {
-        let op = set.ops.find("bcsel").ok_or("there is no `bcsel`")?;
+    /// Makes a phi a selection by a condition of which nothing is known, and gives that.
+    fn choose(&mut self, set: &RuleSet, id: NodeId) -> Result<NodeId, String> {
         let node = self.nodes[id].clone();
-        let NodeKind::Outside { args, bind, .. } = &node.kind else { return Ok(()) };
         let class = self.classes;
         self.classes += 1;
         self.instances.iter_mut().for_each(|bits| bits.push(1));
@@ -528,7 +540,15 @@ impl Rule {
         });
         let condition = self.nodes.len();
         let kind = NodeKind::Var(self.vars.len() - 1);
-        self.nodes.push(Node { kind, swizzle: None, class, ..node.clone() });
+        self.nodes.push(Node { kind, swizzle: None, class, ..node });
+        self.choose_by(set, id, condition)?;
+        Ok(condition)
+    }
+
+    /// Makes a phi a selection by a condition.
+    fn choose_by(&mut self, set: &RuleSet, id: NodeId, condition: NodeId) -> Result<(), String> {
+        let op = set.ops.find("bcsel").ok_or("there is no `bcsel`")?;
+        let NodeKind::Outside { args, bind, .. } = &self.nodes[id].kind else { return Ok(()) };
         let args = [&[condition], args.as_slice()].concat();
         self.nodes[id].kind = NodeKind::Op { op, promises: 0, args, bind: *bind };
         Ok(())

@@ -82,6 +82,7 @@ impl Resolver<'_> {
         self.apply_notes();
         self.check_absorbing(pattern, &alts);
         self.check_outside(ast, pattern);
+        self.check_made(pattern, &alts);
         if !self.failed {
             self.check_unused(ast);
         }

@@ -803,6 +803,9 @@ impl Emitter<'_> {
                 stack.extend(self.rule.nodes[id].operands().iter().rev().map(|o| (*o, false)));
             }
         }
+        let made = self.rule.made_phis(root);
+        let over_edges: Vec<NodeId> =
+            made.iter().flat_map(|phi| self.rule.nodes[*phi].operands()).copied().collect();
         for id in order {
             if done.contains_key(&id) {
                 continue;
@@ -812,13 +815,13 @@ impl Emitter<'_> {
             let mut text = match &node.kind {
                 NodeKind::Var(var) => {
                     let value = self.bound.get(var).cloned().unwrap_or_default();
-                    match self.copied.contains(var) {
+                    match self.copied.contains(var) && !over_edges.contains(&id) {
                         true => self.bind_value(id, &format!("cx.copied({value})")),
                         false => value,
                     }
                 }
                 NodeKind::Outside { what, args, .. } => {
-                    let text = self.outside_built(what, &node, args, &done);
+                    let text = self.outside_built(id, what, &node, args, &done);
                     self.bind_value(id, &text)
                 }
                 NodeKind::Ref(inner) => done[inner].clone(),

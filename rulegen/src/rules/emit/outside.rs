@@ -132,6 +132,13 @@ impl Emitter<'_> {
             let value = self.bound.get(&var).cloned().unwrap_or_default();
             self.test(format!("cx.reaches({value}, n{phi})"));
         }
+        // What a new phi takes over its edges it takes as it is.
+        let phis = self.rule.alts.iter().flat_map(|alt| self.rule.made_phis(alt.term));
+        for phi in phis.collect::<Vec<_>>() {
+            for source in self.rule.made_of(phi).into_iter().flatten() {
+                self.test(format!("cx.is_whole(v{source}, comps)"));
+            }
+        }
     }
 
     /// The test that the target has what a replacement makes, if that isn't arithmetic and the pattern doesn't have it.
@@ -141,17 +148,35 @@ impl Emitter<'_> {
         Some(format!("cx.legal_intrinsic({}, {bits}, {given})", intrinsic(self.set, *id)))
     }
 
-    /// The text that builds an intrinsic.
+    /// The text that builds what isn't arithmetic.
     pub(super) fn outside_built(
         &self,
+        id: NodeId,
         what: &Outside,
         node: &Node,
         args: &[NodeId],
         done: &HashMap<NodeId, String>,
     ) -> String {
-        let Outside::Intrinsic { id, indices } = what else {
-            // Resolution lets nothing else into replacements.
-            return String::new();
+        let (id, indices) = match what {
+            Outside::Intrinsic { id, indices } => (id, indices),
+            Outside::Tex { op, srcs, .. } => {
+                let source = |(kind, arg): (&usize, &NodeId)| {
+                    let comps = self.comps(self.rule.nodes[*arg].comps);
+                    format!("(TexSrc::{}, {}, {comps})", camel(TEX_SRCS[*kind]), done[arg])
+                };
+                let srcs: Vec<String> = srcs.iter().zip(args).map(source).collect();
+                return format!("cx.build_tex(n0, {}, &[{}])", tex(*op), srcs.join(", "));
+            }
+            Outside::Phi => {
+                let Some([a, b]) = self.rule.made_of(id) else { return String::new() };
+                let root = self.rule.nodes[self.rule.pattern].operands();
+                // In the order in which the root's operands were taken.
+                let first = match root.iter().all(|arg| self.is_loose(*arg)) {
+                    true => "0".to_string(),
+                    false => format!("o{}", self.rule.pattern),
+                };
+                return format!("cx.build_phi(n0, {first}, v{a}, v{b})");
+            }
         };
         let sig = self.set.ops.intrinsic(*id);
         let count = match (sig.dest, node.comps) {
