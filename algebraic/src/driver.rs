@@ -9,6 +9,7 @@
 use crate::rewriter::Rewriter;
 use crate::ruleset::{Group, MatchFn, RuleSet};
 use crate::target::Target;
+use crate::turn::Turn;
 use deburr_ir_core::{Def, Flags, Function, Instr, InstrKind};
 use std::collections::VecDeque;
 use std::fmt;
@@ -91,7 +92,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Instructions to be visited, each at most once at a time.
+/// Instructions to be visited, each at most once at a time: those that the sweep over the function has not come to yet,
+/// then those on a list.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     list: VecDeque<Instr>,
@@ -100,21 +102,9 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Every ALU instruction of a function in program order; with `roots` also the others that may be roots.
-    pub(crate) fn of(f: &Function, roots: bool) -> Queue {
-        let capacity = f.instr_capacity();
-        let mut queue =
-            Queue { list: VecDeque::with_capacity(capacity), waiting: vec![0; capacity] };
-        for block in f.blocks() {
-            let is_root = |i: &Instr| {
-                f.kind(*i) == InstrKind::Alu || roots && crate::outside::root(f, *i).is_some()
-            };
-            for instr in f.instrs(block).filter(is_root) {
-                queue.waiting[instr.index()] = 1;
-                queue.list.push_back(instr);
-            }
-        }
-        queue
+    /// A list for a sweep over a function: all that it has is waiting to be taken.
+    pub(crate) fn of(f: &Function) -> Queue {
+        Queue { list: VecDeque::new(), waiting: vec![1; f.instr_capacity()] }
     }
 
     /// Adds an instruction; false if it was waiting already.
@@ -139,9 +129,19 @@ impl Queue {
 
     /// The next instruction, and how many levels of users are to follow.
     pub(crate) fn pop(&mut self) -> Option<(Instr, u8)> {
-        let instr = self.list.pop_front()?;
-        let levels = std::mem::take(&mut self.waiting[instr.index()]) - 1;
-        Some((instr, levels))
+        loop {
+            let instr = self.list.pop_front()?;
+            if let Some(levels) = self.take(instr) {
+                return Some((instr, levels));
+            }
+        }
+    }
+
+    /// Has an instruction wait no longer; gives how many levels of users are to follow, `None` if it didn't wait.
+    #[inline]
+    pub(crate) fn take(&mut self, instr: Instr) -> Option<u8> {
+        let waiting = self.waiting.get_mut(instr.index())?;
+        std::mem::take(waiting).checked_sub(1)
     }
 }
 
@@ -243,7 +243,7 @@ pub fn run_with(
     group: &str,
     target: &Target,
     options: &Options,
-    mut guest: Option<&mut dyn Guest>,
+    guest: Option<&mut dyn Guest>,
 ) -> Result<Report, Error> {
     let found = rules.group(group).ok_or_else(|| Error::UnknownGroup(group.to_string()))?;
     let off = disabled(rules, options)?;
@@ -253,39 +253,97 @@ pub fn run_with(
     if options.origins {
         f.origins.get_or_insert_default();
     }
+    let mut guest = guest;
     if let Some(guest) = &mut guest {
         guest.begin(f, group);
     }
     let instrs = f.instr_capacity() as u64;
     let fuel = options.fuel.unwrap_or(64 * instrs + 4096);
     let mut cx = Rewriter::new(f, rules, found.watch, target, off, Log::new(rules, options));
-    let mut spent = false;
-    while let Some((instr, levels)) = cx.queue.pop() {
-        if cx.f.block_of(instr).is_none() || !cx.f.is_used(instr.def()) {
-            // Removed, or dead: whoever put it on the list no longer needs it.
-            continue;
+    let limits = Limits { fuel, fired: options.limit.unwrap_or(u64::MAX) };
+    let mut run = Run { cx: &mut cx, group: found, guest, limits };
+    let spent = run.sweep() || run.drain();
+    Ok(cx.report(spent))
+}
+
+/// How many rewrites there may be: before the run ends, and before rules no longer fire.
+struct Limits {
+    fuel: u64,
+    fired: u64,
+}
+
+/// A group at work on a function.
+struct Run<'a, 'f, 'g> {
+    cx: &'a mut Rewriter<'f>,
+    group: &'static Group,
+    guest: Option<&'g mut (dyn Guest + 'g)>,
+    limits: Limits,
+}
+
+impl Run<'_, '_, '_> {
+    /// Visits every instruction in program order. True if fuel ran out.
+    fn sweep(&mut self) -> bool {
+        let body = self.cx.f.body();
+        let mut turn = Turn::of(self.cx.f, Instr::from_index(0));
+        let mut block = Some(self.cx.f.first_block(body));
+        while let Some(at) = block {
+            let mut next = self.cx.f.first_instr(at);
+            while let Some(instr) = next {
+                next = self.cx.f.next_instr(instr);
+                if self.cx.f.kind(instr) != InstrKind::Alu && !self.cx.watch.outside {
+                    continue;
+                }
+                let Some(levels) = self.cx.queue.take(instr) else { continue };
+                if self.visit(&mut turn, instr, levels) {
+                    return true;
+                }
+                if next.is_some_and(|next| self.cx.f.block_of(next).is_none()) {
+                    // It was the operand of a phi that is gone. Who had a turn has none again.
+                    next = self.cx.f.first_instr(at);
+                }
+            }
+            block = self.cx.f.next_block_in(at, body);
+        }
+        false
+    }
+
+    /// Visits what is on the list until nothing is. True if fuel ran out.
+    fn drain(&mut self) -> bool {
+        let mut turn = Turn::of(self.cx.f, Instr::from_index(0));
+        while let Some((instr, levels)) = self.cx.queue.pop() {
+            let removed = self.cx.f.block_of(instr).is_none();
+            if !removed && self.visit(&mut turn, instr, levels) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Brings an instruction into normal form and tries the rules on it. True if fuel ran out.
+    #[inline(always)]
+    fn visit(&mut self, turn: &mut Turn, instr: Instr, levels: u8) -> bool {
+        let cx = &mut *self.cx;
+        if !cx.f.is_used(instr.def()) {
+            // Whoever put it on the list no longer needs it.
+            return false;
         }
         if levels > 0 {
             cx.enqueue_levels(instr.def(), levels);
         }
-        let Turn::Root(matcher) = cx.take_turn(found, instr) else { continue };
-        if options.limit.is_some_and(|limit| cx.log.fired >= limit) {
-            continue;
+        let Prepared::Root(matcher) = cx.prepare(self.group, turn, instr) else { return false };
+        if cx.log.fired >= self.limits.fired {
+            return false;
         }
-        let fired = guest.as_mut().is_some_and(|guest| guest.turn(&mut cx, instr))
-            || matcher.is_some_and(|matcher| matcher(&mut cx, instr));
+        let fired = self.guest.as_mut().is_some_and(|guest| guest.turn(cx, instr))
+            || matcher.is_some_and(|matcher| matcher(cx, turn));
         if !fired {
-            continue;
+            return false;
         }
-        if let Some(guest) = &mut guest {
+        if let Some(guest) = &mut self.guest {
             guest.fired(cx.log.last());
         }
-        if cx.log.fired >= fuel {
-            spent = true;
-            break;
-        }
+        cx.log.fired >= self.limits.fuel
     }
-    Ok(cx.report(spent))
 }
 
 /// Which of the rules the options switch off.
@@ -312,8 +370,8 @@ pub(crate) fn disabled(rules: &RuleSet, options: &Options) -> Result<Vec<bool>, 
     Ok(disabled)
 }
 
-/// What an instruction's turn comes to.
-pub(crate) enum Turn {
+/// What an instruction comes to before rules are tried.
+pub(crate) enum Prepared {
     /// It has been replaced, or no rule has such a root.
     Over,
     /// Rules may replace it: the compiled ones, if there are any for its kind.
@@ -322,22 +380,23 @@ pub(crate) enum Turn {
 
 impl Rewriter<'_> {
     /// Begins an instruction's turn: brings it into normal form and finds the rules to try.
-    #[inline]
-    pub(crate) fn take_turn(&mut self, group: &Group, instr: Instr) -> Turn {
+    #[inline(always)]
+    pub(crate) fn prepare(&mut self, group: &Group, turn: &mut Turn, instr: Instr) -> Prepared {
         self.at = instr;
         if let Some(op) = self.f.alu_op(instr) {
             self.cursor = None;
-            return match self.normalise(instr, op) {
-                true => Turn::Over,
-                false => Turn::Root(group.matcher(op)),
+            return match self.normalise(turn, instr, op) {
+                true => Prepared::Over,
+                false => Prepared::Root(group.matcher(op)),
             };
         }
         match crate::outside::root(self.f, instr) {
             Some(root) if self.watch.roots => {
                 self.cursor = Some(crate::outside::place(self.f, instr));
-                Turn::Root(group.outside(root))
+                *turn = Turn::of(self.f, instr);
+                Prepared::Root(group.outside(root))
             }
-            _ => Turn::Over,
+            _ => Prepared::Over,
         }
     }
 

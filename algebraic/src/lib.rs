@@ -22,11 +22,13 @@ mod rewriter;
 mod ruleset;
 mod target;
 mod trace;
+mod turn;
 
 pub use chain::Chain;
 pub use driver::{Counts, Error, Guest, Options, Report, TraceEntry, run, run_with};
 #[cfg(feature = "interp")]
 pub use naive::{Order, run_naive};
-pub use rewriter::{Rewriter, Val};
+pub use rewriter::{Rewriter, Val, seldom};
 pub use ruleset::{Group, MatchFn, Root, RuleInfo, RuleSet, TransferFn, Watch};
 pub use target::Target;
+pub use turn::Turn;

@@ -4,58 +4,44 @@
 //! constant of a commutative operation standing second.
 
 use crate::rewriter::{Rewriter, Val};
+use crate::turn::{Tally, Turn, is_move};
 use deburr_ir_core::fold::fold_info;
-use deburr_ir_core::{AluOp, AluProps, Flags, Function, Instr, InstrKind, Swizzle};
+use deburr_ir_core::{AluOp, AluProps, Flags, Instr, InstrKind, Swizzle};
 use smallvec::SmallVec;
 
-/// Whether an operation only puts components where others were: `mov` or `vecN`.
-#[inline]
-fn is_move(op: AluOp) -> bool {
-    op == AluOp::MOV || (AluOp::VEC2..=AluOp::VEC16).contains(&op)
-}
-
-/// How many operands an instruction has, and how many of them are constants and moves.
-struct Operands {
-    count: usize,
-    constants: usize,
-    moves: usize,
-}
-
-impl Operands {
-    #[inline]
-    fn of(f: &Function, instr: Instr) -> Operands {
-        let srcs = f.srcs(instr);
-        let mut seen = Operands { count: srcs.len(), constants: 0, moves: 0 };
-        for src in srcs {
-            let def = src.def().instr();
-            seen.constants += usize::from(f.kind(def) == InstrKind::LoadConst);
-            seen.moves += usize::from(f.alu_op(def).is_some_and(is_move));
-        }
-        seen
-    }
-}
-
 impl Rewriter<'_> {
-    /// Brings an instruction into normal form. True if it was replaced and is gone.
-    pub(crate) fn normalise(&mut self, instr: Instr, op: AluOp) -> bool {
-        let mut seen = Operands::of(self.f, instr);
-        if seen.moves > 0 {
-            for n in 0..seen.count {
+    /// Brings an instruction into normal form, and shows it. True if it was replaced and is gone.
+    #[inline(always)]
+    pub(crate) fn normalise(&mut self, turn: &mut Turn, instr: Instr, op: AluOp) -> bool {
+        let tally = turn.read(self.f, instr);
+        if tally.moves | tally.constants == 0 && !is_move(op) {
+            return false;
+        }
+        self.simplify(turn, tally, op)
+    }
+
+    /// The same where an operand is a constant or a move, or the operation is a move.
+    fn simplify(&mut self, turn: &mut Turn, mut tally: Tally, op: AluOp) -> bool {
+        let instr = turn.instr;
+        if tally.moves > 0 {
+            for n in 0..tally.operands {
                 self.look_through(instr, n);
             }
-            seen = Operands::of(self.f, instr);
+            tally = turn.read(self.f, instr);
         }
         if op == AluOp::MOV {
             return self.drop_move(instr);
         }
-        if seen.constants == seen.count && self.fold(instr) {
+        if tally.constants == tally.operands && self.fold(instr) {
             return true;
         }
         if is_move(op) && self.gather(instr) {
             return true;
         }
-        if seen.constants > 0 {
-            self.order(instr);
+        // The constant of a commutative operation stands second.
+        let stands_first = turn.kinds[0] == Turn::CONST && turn.kinds[1] != Turn::CONST;
+        if tally.operands > 1 && stands_first && self.is_commutative(instr) {
+            self.exchange(turn);
         }
         false
     }
@@ -196,20 +182,18 @@ impl Rewriter<'_> {
         true
     }
 
-    /// The constant of a commutative operation stands second.
-    fn order(&mut self, instr: Instr) {
-        let commutative =
-            self.f.alu_info(instr).is_some_and(|i| i.props.contains(AluProps::COMMUTATIVE));
-        if !commutative {
-            return;
+    fn is_commutative(&self, instr: Instr) -> bool {
+        self.f.alu_info(instr).is_some_and(|i| i.props.contains(AluProps::COMMUTATIVE))
+    }
+
+    /// Has the first two operands change places.
+    fn exchange(&mut self, turn: &mut Turn) {
+        turn.kinds.swap(0, 1);
+        turn.args.swap(0, 1);
+        for (n, v) in turn.args[..2].iter().enumerate() {
+            self.f.set_src(turn.instr, n, v.def);
+            self.f.set_swizzle(turn.instr, n, v.swizzle);
         }
-        let (a, b) = (self.arg(instr, 0), self.arg(instr, 1));
-        if self.is_const(a) && !self.is_const(b) {
-            self.f.set_src(instr, 0, b.def);
-            self.f.set_swizzle(instr, 0, b.swizzle);
-            self.f.set_src(instr, 1, a.def);
-            self.f.set_swizzle(instr, 1, a.swizzle);
-            self.log.moved = true;
-        }
+        self.log.moved = true;
     }
 }

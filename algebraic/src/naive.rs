@@ -3,11 +3,12 @@
 //! It keeps no list of what may have become possible and nothing that was found out about values, so it misses nothing.
 //! The driver is held to it in tests.
 
-use crate::driver::{Error, Log, Options, Report, Turn, disabled};
+use crate::driver::{Error, Log, Options, Prepared, Report, disabled};
 use crate::facts::Memo;
 use crate::rewriter::Rewriter;
 use crate::ruleset::{Group, RuleSet};
 use crate::target::Target;
+use crate::turn::Turn;
 use deburr_ir_core::{Function, Instr, InstrKind};
 
 /// In which order the naive loop takes instructions.
@@ -53,7 +54,11 @@ pub fn run_naive(
             }
         },
         Order::Driver => {
-            while let Some((instr, _)) = cx.queue.pop() {
+            let mut sweep = roots(&cx).into_iter();
+            while let Some(instr) = sweep
+                .find(|i| cx.queue.take(*i).is_some())
+                .or_else(|| cx.queue.pop().map(|(instr, _)| instr))
+            {
                 if visit(&mut cx, found, instr) {
                     roots(&cx).into_iter().for_each(|i| _ = cx.queue.push(i));
                 }
@@ -73,9 +78,10 @@ fn visit(cx: &mut Rewriter<'_>, group: &Group, instr: Instr) -> bool {
         return false;
     }
     cx.facts = Memo::default();
+    let mut turn = Turn::of(cx.f, instr);
     let before = (cx.log.fired, cx.log.folded, std::mem::take(&mut cx.log.moved));
-    if let Turn::Root(Some(matcher)) = cx.take_turn(group, instr) {
-        matcher(cx, instr);
+    if let Prepared::Root(Some(matcher)) = cx.prepare(group, &mut turn, instr) {
+        matcher(cx, &turn);
     }
     let changed = (cx.log.fired, cx.log.folded) != (before.0, before.1) || cx.log.moved;
     cx.log.moved |= before.2;

@@ -3,7 +3,7 @@
 //! Matching allocates nothing. A matcher looks, then asks [`Rewriter::begin`], then builds, then calls
 //! [`Rewriter::replace`]; nothing is built before every test has passed.
 //!
-//! Nothing here is marked for inlining: matchers call it from thousands of places, and compiling them took twice as long.
+//! What matchers call from thousands of places isn't marked for inlining: compiling them took twice as long.
 
 use crate::chain::Chain;
 use crate::driver::Queue;
@@ -11,6 +11,7 @@ use crate::facts::Memo;
 use crate::facts::abs::{self, Abs, Env};
 use crate::ruleset::{RuleSet, Watch};
 use crate::target::Target;
+use crate::turn::Turn;
 use deburr_ir_core::{
     AluOp, AluSrc, Builder, Cursor, Def, Denorm, Dominance, Flags, Function, Index, Instr,
     InstrKind, Intrinsic, Rounding, Swizzle, User,
@@ -46,6 +47,12 @@ impl Val {
     }
 }
 
+/// Says that the code that calls it seldom runs, so that it stands apart from what always does: of the arms of a matcher
+/// few are entered, and the tests in front of them fit into a few cache lines.
+#[cold]
+#[inline]
+pub fn seldom() {}
+
 /// A function under rewriting.
 pub struct Rewriter<'f> {
     pub(crate) f: &'f mut Function,
@@ -71,11 +78,6 @@ pub struct Rewriter<'f> {
 }
 
 impl<'f> Rewriter<'f> {
-    /// The kind of an operand that is a constant, as [`Rewriter::kind`] gives it.
-    pub const CONST: u16 = 0xffff;
-    /// The kind of an operand that is neither a constant nor an ALU operation.
-    pub const OTHER: u16 = 0xfffe;
-
     pub(crate) fn new(
         f: &'f mut Function,
         rules: &'f RuleSet,
@@ -86,7 +88,7 @@ impl<'f> Rewriter<'f> {
     ) -> Self {
         let on = rules.options.iter().enumerate().filter(|(_, o)| target.has_option(o));
         let options = on.fold(0, |all, (i, _)| all | 1 << i.min(63));
-        let queue = Queue::of(f, watch.roots);
+        let queue = Queue::of(f);
         Rewriter {
             f,
             rules,
@@ -116,18 +118,14 @@ impl<'f> Rewriter<'f> {
         self.f.comps(instr.def())
     }
 
-    /// What defines operand `n`: an opcode's id, [`Rewriter::CONST`] or [`Rewriter::OTHER`].
-    pub fn kind(&self, instr: Instr, n: usize) -> u16 {
-        let def = self.f.src(instr, n).instr();
-        match self.f.kind(def) {
-            InstrKind::LoadConst => Self::CONST,
-            _ => self.f.alu_op(def).map_or(Self::OTHER, |op| op.0),
-        }
-    }
-
     /// Operand `n`.
     pub fn arg(&self, instr: Instr, n: usize) -> Val {
         Val { def: self.f.src(instr, n), swizzle: self.f.swizzle(instr, n) }
+    }
+
+    /// Operand `n` of the operation by component that defines a value, as it is seen through the value.
+    pub fn under(&self, v: Val, n: usize) -> Val {
+        self.arg(v.def.instr(), n).through(v.swizzle)
     }
 
     /// The instruction that defines a value, if it has this opcode.
@@ -187,7 +185,24 @@ impl<'f> Rewriter<'f> {
     /// Whether the value is a constant with this pattern in its first `comps` components.
     pub fn is_bits(&self, v: Val, comps: u8, bits: u64) -> bool {
         let Some(values) = self.f.constant(v.def) else { return false };
-        v.swizzle.iter(comps).all(|c| values.get(usize::from(c)) == Some(&bits))
+        let is = |n: usize| values.get(usize::from(v.swizzle.get(n))) == Some(&bits);
+        is(0) && (1..usize::from(comps)).all(is)
+    }
+
+    /// What an operand that the turn shows is in each component, if it is a constant that is the same in all.
+    #[inline]
+    pub fn uniform(&self, turn: &Turn, n: usize) -> Option<u64> {
+        match turn.kinds[n] {
+            Turn::CONST => self.uniform_constant(turn.args[n], turn.comps),
+            _ => None,
+        }
+    }
+
+    fn uniform_constant(&self, v: Val, comps: u8) -> Option<u64> {
+        let values = self.f.constant(v.def)?;
+        let at = |n: u8| values.get(usize::from(v.swizzle.get(n.into()))).copied();
+        let first = at(0)?;
+        (1..comps).all(|n| at(n) == Some(first)).then_some(first)
     }
 
     /// Whether the value is undefined, and nothing but `root` can see what is chosen for it: one operand uses it, each of the

@@ -2,10 +2,11 @@
 
 use crate::facts::abs::{Abs, Env};
 use crate::rewriter::Rewriter;
-use deburr_ir_core::{AluOp, Flags, Instr, Intrinsic, TexOp};
+use crate::turn::Turn;
+use deburr_ir_core::{AluOp, Flags, Intrinsic, TexOp};
 
-/// Tries the rules of one root opcode on an instruction; true if one fired.
-pub type MatchFn = fn(&mut Rewriter<'_>, Instr) -> bool;
+/// Tries the rules of one root opcode on the instruction whose turn it is; true if one fired.
+pub type MatchFn = fn(&mut Rewriter<'_>, &Turn) -> bool;
 
 /// The values that an opcode may give for sets of operands, at an unsized width.
 pub type TransferFn = fn(&Env, u32, &[Abs]) -> Abs;

@@ -1,7 +1,7 @@
 //! What is known of values: unsigned range, known bits, float class, one set a def for all its components.
 //!
 //! Facts follow from the operands' facts by transfer functions that are generated from the opcodes' definitions; no
-//! flag is ever a source of one. They are computed on demand, without recursion, and kept; a rewrite drops what it
+//! flag is ever a source of one. They are computed on demand and kept; a rewrite drops what it
 //! may have made sharper. Values that are not ALU results or constants are unknown.
 
 pub mod abs;
@@ -11,7 +11,7 @@ mod tests;
 
 use crate::ruleset::RuleSet;
 use abs::{Abs, Env};
-use deburr_ir_core::{AluInfo, AluOp, BaseType, Def, Function, InstrKind};
+use deburr_ir_core::{AluInfo, BaseType, Def, Function, InstrKind};
 use smallvec::SmallVec;
 
 /// Facts that were asked for, by def.
@@ -26,17 +26,22 @@ pub struct Memo {
 const STALE: u32 = 1 << 31;
 
 /// Most defs that one question looks at before it gives up on the rest.
-const LIMIT: usize = 256;
+const LIMIT: u32 = 256;
+
+/// How far up from it one looks: what follows is recursive, but no deeper.
+const DEPTH: u32 = 64;
+
+/// What a question may still look at.
+struct Reach {
+    defs: u32,
+    depth: u32,
+}
 
 impl Memo {
     /// What was computed of a def, if anything.
     pub fn cached(&self, def: Def) -> Option<Abs> {
         let slot = self.slots.get(def.index()).copied().unwrap_or(0);
         (slot != 0 && slot < STALE).then(|| self.known[slot as usize - 1])
-    }
-
-    fn is_known(&self, def: Def) -> bool {
-        (1..STALE).contains(&self.slots[def.index()])
     }
 
     /// Drops what was computed of a def.
@@ -46,7 +51,10 @@ impl Memo {
         }
     }
 
-    fn note(&mut self, def: Def, known: Abs) {
+    fn note(&mut self, f: &Function, def: Def, known: Abs) {
+        if self.slots.len() <= def.index() {
+            self.slots.resize(f.instr_capacity(), 0);
+        }
         let slot = &mut self.slots[def.index()];
         match *slot & !STALE {
             0 => {
@@ -62,77 +70,79 @@ impl Memo {
 
     /// The values that any component of a def may have.
     pub fn of(&mut self, f: &Function, rules: &RuleSet, def: Def) -> Abs {
-        if let Some(known) = self.cached(def) {
-            return known;
-        }
-        if f.kind(def.instr()) != InstrKind::Alu {
-            return self.operand(f, def);
-        }
-        if self.slots.len() < f.instr_capacity() {
-            self.slots.resize(f.instr_capacity(), 0);
-        }
-        let mut stack: SmallVec<[Def; 32]> = SmallVec::from_slice(&[def]);
-        let mut visited = 0;
-        while let Some(&top) = stack.last() {
-            if self.is_known(top) {
-                stack.pop();
-                continue;
-            }
-            visited += 1;
-            let before = stack.len();
-            if visited <= LIMIT && transfer_of(f, rules, top).is_some() {
-                // What is no operation has no operands to look at.
-                let open =
-                    |src: &Def| f.kind(src.instr()) == InstrKind::Alu && !self.is_known(*src);
-                stack.extend(f.srcs(top.instr()).iter().map(|src| src.def()).filter(open));
-            }
-            if stack.len() == before {
-                let known = self.compute(f, rules, top);
-                self.note(top, known);
-                stack.pop();
-            }
-        }
-        self.cached(def).unwrap_or_else(|| abs::top(f.bits(def).into()))
+        let mut reach = Reach { defs: LIMIT, depth: DEPTH };
+        self.find(f, rules, def, &mut reach)
     }
 
-    /// What is known of an operand: what was computed, or what it is by itself.
-    fn operand(&self, f: &Function, def: Def) -> Abs {
+    /// What is known of a def: what was computed, what it is by itself, or what follows from its operands.
+    fn find(&mut self, f: &Function, rules: &RuleSet, def: Def, reach: &mut Reach) -> Abs {
         let bits = u32::from(f.bits(def));
-        match f.constant(def) {
-            Some([value]) => abs::int(bits, *value),
-            Some(values) => {
-                let sets = values.iter().map(|v| abs::int(bits, *v));
-                sets.reduce(|a, b| abs::join(bits, a, b)).unwrap_or(abs::top(bits))
+        match f.kind(def.instr()) {
+            InstrKind::Alu => {
+                if let Some(known) = self.cached(def) {
+                    return known;
+                }
+                if reach.defs == 0 || reach.depth == 0 {
+                    return abs::top(bits);
+                }
+                reach.defs -= 1;
+                reach.depth -= 1;
+                let known = self.compute(f, rules, def, reach);
+                reach.depth += 1;
+                self.note(f, def, known);
+                known
             }
-            None => self.cached(def).unwrap_or_else(|| abs::top(bits)),
+            InstrKind::LoadConst => match f.constant(def).unwrap_or(&[]) {
+                [value] => abs::int(bits, *value),
+                values => {
+                    let sets = values.iter().map(|v| abs::int(bits, *v));
+                    sets.reduce(|a, b| abs::join(bits, a, b)).unwrap_or(abs::top(bits))
+                }
+            },
+            InstrKind::Intrinsic
+            | InstrKind::Tex
+            | InstrKind::Phi
+            | InstrKind::Deref
+            | InstrKind::Undef
+            | InstrKind::Jump
+            | InstrKind::Call
+            | InstrKind::ParallelCopy => abs::top(bits),
         }
     }
 
     /// Applies the transfer function to what is known of the operands.
-    fn compute(&self, f: &Function, rules: &RuleSet, def: Def) -> Abs {
+    fn compute(&mut self, f: &Function, rules: &RuleSet, def: Def, reach: &mut Reach) -> Abs {
         let bits = u32::from(f.bits(def));
-        let Some((info, step)) = transfer_of(f, rules, def) else { return self.operand(f, def) };
+        let Some((info, step)) = transfer_of(f, rules, def) else { return abs::top(bits) };
         let instr = def.instr();
-        let mut operands: SmallVec<[Abs; 4]> = SmallVec::new();
-        for (src, ty) in f.srcs(instr).iter().zip(info.inputs) {
-            let known = self.operand(f, src.def());
-            operands.push(match ty.base {
-                BaseType::Bool => {
-                    let w = u32::from(f.bits(src.def()));
-                    abs::ne(w, known, abs::int(w, 0))
-                }
-                _ => known,
-            });
-        }
         match step {
             Step::Join => {
-                operands.into_iter().reduce(|a, b| abs::join(bits, a, b)).unwrap_or(abs::top(bits))
+                let operands = 0..f.srcs(instr).len();
+                let sets = operands.map(|n| self.find(f, rules, f.src(instr, n), reach));
+                sets.reduce(|a, b| abs::join(bits, a, b)).unwrap_or(abs::top(bits))
             }
             Step::Transfer(run) => {
                 let width =
                     info.unsized_width(f.bits(def), f.srcs(instr).iter().map(|s| f.bits(s.def())));
                 let env = Env { float: f.float_env, folding: false };
-                let out = run(&env, width.into(), &operands);
+                let mut operand = |n: usize| {
+                    let src = f.src(instr, n);
+                    let known = self.find(f, rules, src, reach);
+                    let w = u32::from(f.bits(src));
+                    match info.inputs[n].base {
+                        BaseType::Bool if w > 1 => abs::ne(w, known, abs::int(w, 0)),
+                        _ => known,
+                    }
+                };
+                let out = match info.inputs.len() {
+                    1 => run(&env, width.into(), &[operand(0)]),
+                    2 => run(&env, width.into(), &[operand(0), operand(1)]),
+                    3 => run(&env, width.into(), &[operand(0), operand(1), operand(2)]),
+                    n => {
+                        let operands: SmallVec<[Abs; 4]> = (0..n).map(operand).collect();
+                        run(&env, width.into(), &operands)
+                    }
+                };
                 match (info.output.base, abs::truth(out)) {
                     (BaseType::Bool, Some(v)) if bits > 1 => {
                         abs::int(bits, if v { u64::MAX } else { 0 })
@@ -155,7 +165,7 @@ enum Step {
 fn transfer_of(f: &Function, rules: &RuleSet, def: Def) -> Option<(&'static AluInfo, Step)> {
     let op = f.alu_op(def.instr())?;
     let info = f.alu_info(def.instr())?;
-    if op == AluOp::MOV || (AluOp::VEC2..=AluOp::VEC16).contains(&op) {
+    if crate::turn::is_move(op) {
         return Some((info, Step::Join));
     }
     rules.transfer(op).map(|run| (info, Step::Transfer(run)))

@@ -6,14 +6,19 @@
 
 use super::super::model::*;
 use super::super::ops::OpSig;
+use super::pattern::Order;
 use crate::expr::Base;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// The arm and the functions that it calls.
 pub(super) struct Arm {
     /// Functions for computed constants.
     pub functions: String,
+    /// What the kinds of the root's operands must satisfy; empty if anything will do.
+    pub guard: String,
+    /// Operands of the root whose value as a constant is compared: `u0` and so on.
+    pub compared: BTreeSet<usize>,
     /// The arm itself.
     pub body: String,
 }
@@ -33,9 +38,15 @@ pub(super) fn arm(set: &RuleSet, index: usize, fact_names: &[String]) -> Arm {
         bound: HashMap::new(),
         computed: HashMap::new(),
         copied: rule.constants_under_phis(),
+        order: Order::Both,
+        proven: Vec::new(),
+        shown: HashMap::new(),
+        compared: BTreeSet::new(),
     };
+    let guard = e.guard();
+    e.indent += usize::from(!guard.is_empty());
     e.rule();
-    Arm { functions: e.functions, body: e.out }
+    Arm { functions: e.functions, guard, compared: e.compared, body: e.out }
 }
 
 /// The name of an opcode constant in generated code.
@@ -49,7 +60,7 @@ pub(super) fn op_path(sig: &OpSig) -> String {
 pub(super) struct Emitter<'a> {
     pub set: &'a RuleSet,
     pub rule: &'a Rule,
-    index: usize,
+    pub index: usize,
     fact_names: &'a [String],
     out: String,
     functions: String,
@@ -61,6 +72,12 @@ pub(super) struct Emitter<'a> {
     computed: HashMap<NodeId, String>,
     /// Constants that may be made where the root can't see them.
     copied: Vec<VarId>,
+    pub order: Order,
+    /// Operands of the root that are known to be what the pattern says.
+    pub proven: Vec<NodeId>,
+    /// Operands of the root that are seen by component, where it is known which they are.
+    pub shown: HashMap<NodeId, usize>,
+    pub compared: BTreeSet<usize>,
 }
 
 impl Emitter<'_> {
@@ -96,7 +113,7 @@ impl Emitter<'_> {
         self.close();
     }
 
-    fn sig(&self, node: NodeId) -> Option<&OpSig> {
+    pub(super) fn sig(&self, node: NodeId) -> Option<&OpSig> {
         match &self.rule.nodes[node].kind {
             NodeKind::Op { op, .. } => Some(self.set.ops.get(*op)),
             _ => None,
@@ -138,10 +155,17 @@ impl Emitter<'_> {
     }
 
     /// The bits of a literal.
-    fn literal(&self, value: &Literal, base: Base, class: ClassId) -> String {
+    pub(super) fn literal(&self, value: &Literal, base: Base, class: ClassId) -> String {
         let bits = self.bits(class);
         if let Ok(n) = bits.parse::<u8>() {
             return format!("{:#x}", value.encode(base, n).unwrap_or(0));
+        }
+        let mut patterns =
+            self.rule.instances.iter().map(|i| value.encode(base, i[class]).unwrap_or(0));
+        if let Some(first) = patterns.next()
+            && patterns.all(|p| p == first)
+        {
+            return format!("{first:#x}");
         }
         match value {
             Literal::Int(v) | Literal::Hex(v) => format!("abs::cut({bits}, {:#x})", *v as u64),
@@ -159,11 +183,6 @@ impl Emitter<'_> {
         let rule = self.rule;
         let file = &self.set.files[rule.file].0;
         self.line(format!("// rule {} at {file}:{}", rule.name, rule.line));
-        let guard = self.guard();
-        let guarded = !guard.is_empty();
-        if guarded {
-            self.open(format!("if {guard} {{"));
-        }
         self.open(format!("'r{}: {{", self.index));
         self.line("let v0 = Val::from(n0.def());");
         let root = rule.pattern;
@@ -190,64 +209,6 @@ impl Emitter<'_> {
             self.close();
         }
         self.close();
-        if guarded {
-            self.close();
-        }
-    }
-
-    /// A condition over the kinds of the root's operands that everything that matches satisfies.
-    fn guard(&self) -> String {
-        let NodeKind::Op { op, args, .. } = &self.rule.nodes[self.rule.pattern].kind else {
-            return String::new();
-        };
-        let sig = self.set.ops.get(*op);
-        if let Some(chain) = self.rule.chain_at(self.rule.pattern) {
-            // Two operands may be all that the chain has.
-            let inner = format!("{}.0", op_path(sig));
-            return match chain.operands.len() {
-                2 => String::new(),
-                _ => format!("k0 == {inner} || k1 == {inner}"),
-            };
-        }
-        if args.len() > super::MAX_KINDS {
-            return String::new();
-        }
-        let kind = |node: NodeId| -> Option<String> {
-            match &self.rule.nodes[node].kind {
-                NodeKind::Op { .. } => self.sig(node).map(|s| format!("{}.0", op_path(s))),
-                NodeKind::Outside { .. } | NodeKind::Undef => Some("Rewriter::OTHER".to_string()),
-                NodeKind::Literal(..) => Some("Rewriter::CONST".to_string()),
-                NodeKind::Var(v) if self.rule.vars[*v].kind == VarKind::Const => {
-                    Some("Rewriter::CONST".to_string())
-                }
-                _ => None,
-            }
-        };
-        let kinds: Vec<Option<String>> = args.iter().map(|a| kind(*a)).collect();
-        let mut tests = Vec::new();
-        let mut from = 0;
-        if sig.commutative && kinds.len() >= 2 {
-            from = 2;
-            match (&kinds[0], &kinds[1]) {
-                (Some(a), Some(b)) if a == b => tests.push(format!("k0 == {a} && k1 == {a}")),
-                (Some(a), Some(b)) => {
-                    tests.push(format!("(k0 == {a} && k1 == {b}) || (k0 == {b} && k1 == {a})"));
-                }
-                (Some(a), None) | (None, Some(a)) if kinds.len() == 2 => {
-                    tests.push(format!("k0 == {a} || k1 == {a}"))
-                }
-                (Some(a), None) | (None, Some(a)) => {
-                    tests.push(format!("(k0 == {a} || k1 == {a})"))
-                }
-                (None, None) => {}
-            }
-        }
-        for (i, kind) in kinds.iter().enumerate().skip(from) {
-            if let Some(kind) = kind {
-                tests.push(format!("k{i} == {kind}"));
-            }
-        }
-        tests.join(" && ")
     }
 
     /// Tests of an instruction itself: promises and licences.
@@ -312,206 +273,6 @@ impl Emitter<'_> {
             }
         }
         out
-    }
-
-    /// How often a variable occurs in the pattern, and whether anything else looks at it.
-    pub(super) fn is_loose(&self, node: NodeId) -> bool {
-        let NodeKind::Var(var) = &self.rule.nodes[node].kind else { return false };
-        let occurrences = self
-            .rule
-            .pattern_nodes()
-            .iter()
-            .filter(|n| matches!(&self.rule.nodes[**n].kind, NodeKind::Var(v) if v == var))
-            .count();
-        let in_facts = self.rule.facts.iter().any(|f| {
-            f.args.iter().any(|a| matches!(&self.rule.nodes[*a].kind, NodeKind::Var(v) if v == var))
-        });
-        let in_profit =
-            self.rule.alts.iter().any(|a| a.profit.as_ref().is_some_and(|p| mentions(p, *var)));
-        let plain =
-            self.rule.vars[*var].kind == VarKind::Value && self.rule.nodes[node].swizzle.is_none();
-        occurrences == 1 && !in_facts && !in_profit && plain
-    }
-
-    /// Matches the operands of a matched operation, cheap tests of all of them first.
-    pub(super) fn operands(&mut self, node: NodeId) {
-        let (op, args) = match &self.rule.nodes[node].kind {
-            NodeKind::Op { op, args, .. } => (op, args),
-            NodeKind::Outside { what, args, .. } => return self.outside_operands(node, what, args),
-            _ => return,
-        };
-        if let Some(chain) = self.rule.chain_at(node) {
-            return self.chain(node, *op, &chain.operands);
-        }
-        let (sig, args) = (self.set.ops.get(*op).clone(), args.clone());
-        let same_var = args.len() >= 2
-            && match (&self.rule.nodes[args[0]].kind, &self.rule.nodes[args[1]].kind) {
-                (NodeKind::Var(a), NodeKind::Var(b)) => {
-                    a == b && self.rule.nodes[args[0]].swizzle == self.rule.nodes[args[1]].swizzle
-                }
-                _ => false,
-            };
-        let loose = args.len() >= 2 && self.is_loose(args[0]) && self.is_loose(args[1]);
-        let orders = sig.commutative && args.len() >= 2 && !same_var && !loose;
-        if orders {
-            self.open(format!("for o{node} in 0..2 {{"));
-            self.loops += 1;
-        }
-        for (i, arg) in args.iter().enumerate() {
-            let slot = match (orders, i) {
-                (true, 0) => format!("o{node}"),
-                (true, 1) => format!("1 - o{node}"),
-                _ => i.to_string(),
-            };
-            // Operands of fixed component count are read whole, whatever the root takes of the result.
-            let through = match sig.inputs[i].comps {
-                0 if node != self.rule.pattern => format!(".through(v{node}.swizzle)"),
-                _ => String::new(),
-            };
-            self.line(format!("let v{arg} = cx.arg(n{node}, {slot}){through};"));
-        }
-        for arg in &args {
-            self.cheap(*arg);
-        }
-        for arg in &args {
-            self.instruction(*arg);
-        }
-        for arg in &args {
-            self.operands(*arg);
-        }
-    }
-
-    /// Matches the operands of a chain: each with one of the chain's own, the first in source order first.
-    fn chain(&mut self, node: NodeId, op: usize, operands: &[NodeId]) {
-        let sig = self.set.ops.get(op);
-        let licences =
-            if sig.float { flag_names(self.rule.licences) } else { "Flags::empty()".into() };
-        self.line(format!(
-            "let c{node} = cx.chain(n{node}, v{node}.swizzle, {}, {licences});",
-            op_path(sig)
-        ));
-        let rule = self.rule;
-        match node == rule.pattern {
-            true => self.test(format!("c{node}.len() >= {}", operands.len())),
-            false => self.test(format!("c{node}.len() == {}", operands.len())),
-        }
-        for (n, operand) in operands.iter().enumerate() {
-            self.open(format!("for i{operand} in 0..c{node}.len() {{"));
-            self.loops += 1;
-            if n > 0 {
-                let taken: Vec<String> =
-                    operands[..n].iter().map(|o| format!("i{operand} != i{o}")).collect();
-                self.test(taken.join(" && "));
-            }
-            self.line(format!("let v{operand} = c{node}.operand(i{operand});"));
-            self.cheap(*operand);
-            self.instruction(*operand);
-        }
-        for operand in operands {
-            self.operands(*operand);
-        }
-    }
-
-    /// What can be said of an operand without looking further down.
-    pub(super) fn cheap(&mut self, id: NodeId) {
-        let node = self.rule.nodes[id].clone();
-        let comps = self.comps(node.comps);
-        match &node.kind {
-            NodeKind::Literal(value, base) => {
-                let nan = matches!(value, Literal::Float(v) if f64::from_bits(*v).is_nan());
-                let text = match nan {
-                    true => format!("cx.is_nan(v{id}, {comps})"),
-                    false => format!(
-                        "cx.is_bits(v{id}, {comps}, {})",
-                        self.literal(value, *base, node.class)
-                    ),
-                };
-                self.test(text);
-            }
-            NodeKind::Op { op, .. } => {
-                let sig = self.set.ops.get(*op).clone();
-                let fail = self.fail();
-                let path = op_path(&sig);
-                self.line(format!("let Some(n{id}) = cx.alu(v{id}, {path}) else {{ {fail} }};"));
-                match (&node.swizzle, sig.output.comps) {
-                    (Some(s), _) => self.test(format!("cx.takes(v{id}, &{s:?})")),
-                    (None, 0) => {}
-                    (None, n) => {
-                        let all: Vec<u8> = (0..n).collect();
-                        self.test(format!("cx.takes(v{id}, &{all:?})"));
-                    }
-                }
-                self.unseen(id);
-            }
-            NodeKind::Var(var) => {
-                let v = &self.rule.vars[*var];
-                if let Some(s) = &node.swizzle {
-                    self.test(format!("cx.takes(v{id}, &{s:?})"));
-                }
-                if let Some(first) = self.bound.get(var).cloned() {
-                    let text = match v.whole {
-                        true => format!("{first}.def == v{id}.def"),
-                        false => format!("cx.same({first}, v{id}, {comps})"),
-                    };
-                    self.test(text);
-                    return;
-                }
-                if v.kind == VarKind::Const {
-                    self.test(format!("cx.is_const(v{id})"));
-                }
-                let value = self.value_at(*var, id);
-                self.bound.insert(*var, value);
-            }
-            NodeKind::Outside { what, .. } => {
-                let find = match what {
-                    Outside::Intrinsic { id: which, .. } => {
-                        format!("intrinsic(v{id}, {})", super::outside::intrinsic(self.set, *which))
-                    }
-                    Outside::Tex { op, .. } => format!("tex(v{id}, {})", super::outside::tex(*op)),
-                    Outside::Phi => format!("phi(v{id})"),
-                };
-                let fail = self.fail();
-                self.line(format!("let Some(n{id}) = cx.{find} else {{ {fail} }};"));
-                match (&node.swizzle, what) {
-                    (Some(s), _) => self.test(format!("cx.takes(v{id}, &{s:?})")),
-                    (None, Outside::Phi) => {}
-                    (None, _) => self.test(format!("cx.is_whole(v{id}, {comps})")),
-                }
-                self.unseen(id);
-                self.outside(id, what);
-            }
-            NodeKind::Undef => self.test(format!("cx.is_undef(v{id}, n0, {comps})")),
-            NodeKind::Compute { .. } | NodeKind::Ref(_) => {}
-        }
-    }
-
-    /// Through an operation over an undefined value nothing but the pattern may see what is chosen for it.
-    fn unseen(&mut self, id: NodeId) {
-        if self.rule.chooses(id) {
-            self.test(format!("cx.once(v{id})"));
-        }
-    }
-
-    /// From here on a variable is what stands at its first place in source order. Equal constants may be different
-    /// instructions, and tests bind a variable at the place that they come to first.
-    fn first_places(&mut self) {
-        let mut seen = Vec::new();
-        for id in self.rule.pattern_nodes() {
-            let NodeKind::Var(var) = self.rule.nodes[id].kind else { continue };
-            if !seen.contains(&var) {
-                seen.push(var);
-                let value = self.value_at(var, id);
-                self.bound.insert(var, value);
-            }
-        }
-    }
-
-    /// What a variable stands for, seen at one of its places.
-    fn value_at(&self, var: VarId, id: NodeId) -> String {
-        match self.rule.vars[var].whole {
-            true => format!("Val::from(v{id}.def)"),
-            false => format!("v{id}"),
-        }
     }
 
     fn sizes(&mut self) {
@@ -724,6 +485,7 @@ impl Emitter<'_> {
                 self.test(tests.join(" && "));
             }
             let outer = self.computed.clone();
+            self.line("seldom();");
             self.compute(alt.term);
             self.test(format!("cx.begin({})", self.index));
             let chain = self.rule.chain_at(self.rule.pattern);
@@ -878,13 +640,7 @@ impl Emitter<'_> {
     }
 }
 
-fn mentions(cond: &Cond, var: VarId) -> bool {
-    let mut found = false;
-    cond.tests(&mut |test, _| found |= test.var() == Some(var));
-    found
-}
-
-fn flag_names(set: u16) -> String {
+pub(super) fn flag_names(set: u16) -> String {
     let names = flags::NAMES.iter().enumerate().filter(|(i, _)| set & (1 << i) != 0);
     let names: Vec<String> = names.map(|(_, n)| format!("Flags::{}", n.to_uppercase())).collect();
     match names.as_slice() {

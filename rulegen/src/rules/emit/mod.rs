@@ -6,12 +6,13 @@
 mod expr;
 mod matcher;
 mod outside;
+mod pattern;
 
 use super::model::*;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// Operands whose kinds are looked at before any arm is tried.
+/// Operands that a `Turn` shows.
 const MAX_KINDS: usize = 4;
 
 /// What is generated from a rule set: Rust that a crate with `deburr-algebraic` and `deburr-ir-core` includes. It
@@ -19,13 +20,13 @@ const MAX_KINDS: usize = 4;
 pub fn emit(set: &RuleSet) -> String {
     let outside = set.rules.iter().any(Rule::has_outside);
     let (root, names) = match outside {
-        true => ("Root, ", "AluOp, Flags, Index, Instr, Intrinsic, TexOp, TexSrc"),
-        false => ("", "AluOp, Flags, Instr"),
+        true => ("Root, ", "AluOp, Flags, Index, Intrinsic, TexOp, TexSrc"),
+        false => ("", "AluOp, Flags"),
     };
     let mut out = format!(
         "// Generated from the rule files. Each arm names its rule.\n\n\
          use deburr_algebraic::facts::abs::{{self, Abs}};\n\
-         use deburr_algebraic::{{Group, MatchFn, Rewriter, {root}RuleInfo, RuleSet, TransferFn, Val, Watch}};\n\
+         use deburr_algebraic::{{Group, MatchFn, Rewriter, {root}RuleInfo, RuleSet, TransferFn, Turn, Val, Watch, seldom}};\n\
          use deburr_ir_core::fold::prim;\n\
          use deburr_ir_core::{{{names}}};\n\n",
     );
@@ -128,22 +129,36 @@ fn function(
     out: &mut String,
 ) {
     let mut body = String::new();
+    // Neighbours that ask for the same stand under one test.
+    let mut guard = String::new();
+    let mut compared = BTreeSet::new();
     for rule in rules {
         let arm = matcher::arm(set, *rule, fact_names);
         out.push_str(&arm.functions);
+        if arm.guard != guard {
+            if !guard.is_empty() {
+                body.push_str("    }\n");
+            }
+            if !arm.guard.is_empty() {
+                let _ = writeln!(body, "    if {} {{\n        seldom();", arm.guard);
+            }
+            guard = arm.guard;
+        }
+        compared.extend(arm.compared);
         body.push_str(&arm.body);
+    }
+    if !guard.is_empty() {
+        body.push_str("    }\n");
     }
     let _ = writeln!(
         out,
-        "/// Rules of {place}.\nfn {name}(cx: &mut Rewriter<'_>, n0: Instr) -> bool {{",
+        "/// Rules of {place}.\nfn {name}(cx: &mut Rewriter<'_>, turn: &Turn) -> bool {{",
     );
-    out.push_str("    let comps = cx.comps(n0);\n    let _ = comps;\n");
-    if let Some(kinds) = kinds {
-        for k in 0..kinds {
-            let _ = writeln!(out, "    let k{k} = cx.kind(n0, {k});");
-        }
-        let list: Vec<String> = (0..kinds).map(|k| format!("k{k}")).collect();
-        let _ = writeln!(out, "    let _ = ({});", list.join(", "));
+    let list: String = (0..kinds.unwrap_or(0)).map(|k| format!("k{k}, ")).collect();
+    let _ = writeln!(out, "    let &Turn {{ instr: n0, comps, kinds: [{list}..], .. }} = turn;");
+    let _ = writeln!(out, "    let _ = (comps, {list});");
+    for n in compared {
+        let _ = writeln!(out, "    let u{n} = cx.uniform(turn, {n});");
     }
     out.push_str(&body);
     out.push_str("    false\n}\n\n");

@@ -97,9 +97,7 @@ impl Emitter<'_> {
                         (false, 0) => format!("o{node}"),
                         (false, _) => format!("1 - o{node}"),
                     };
-                    self.line(format!(
-                        "let v{arg} = cx.arg(n{node}, {slot}).through(v{node}.swizzle);"
-                    ));
+                    self.line(format!("let v{arg} = cx.under(v{node}, {slot});"));
                 }
                 Outside::Intrinsic { .. } => {
                     self.line(format!("let v{arg} = cx.arg(n{node}, {i});"));
