@@ -123,16 +123,21 @@ fn terms_become_what_the_files_say() {
     for (file, rules) in files {
         let stem = Path::new(&file).with_extension("terms");
         let path: PathBuf = root().join("tests/filetests").join(&stem);
+        let shown = Path::new("tests/filetests").join(&stem);
+        let shown = shown.display();
         let (preamble, mut found) = sections(&path);
         let results = simplified(&f, &found);
         let mut source: Vec<&str> = rules.iter().map(|r| source(r)).collect();
         source.dedup();
         let have: Vec<&str> = found.iter().map(|s| &*s.rule).collect();
         if let Some(missing) = source.iter().find(|r| !have.contains(r)) {
-            let _ = writeln!(wrong, "{}: no section `{SECTION}{missing}`", stem.display());
+            let _ = writeln!(
+                wrong,
+                "{shown}: no section `{SECTION}{missing}`: write it with terms on which the rule works and one on \
+                 which it doesn't; `BLESS=1 cargo test -p deburr --test rules` adds what they become"
+            );
         } else if have != source {
-            let _ =
-                writeln!(wrong, "{}: sections are not in the order of the rules", stem.display());
+            let _ = writeln!(wrong, "{shown}: sections are not in the order of the rules");
         }
         let mut fired: HashMap<&str, u32> = HashMap::new();
         let mut results = results.iter();
@@ -147,8 +152,7 @@ fn terms_become_what_the_files_say() {
                 } else if line.expected != result.shown() {
                     let _ = writeln!(
                         wrong,
-                        "{}: {}: {}\n  expected {}\n  found    {}",
-                        stem.display(),
+                        "{shown}: {}: {}\n  expected {}\n  found    {}",
                         section.rule,
                         line.term,
                         line.expected,
@@ -157,17 +161,13 @@ fn terms_become_what_the_files_say() {
                 }
             }
             if idle == 0 && !ALWAYS.contains(&&*section.rule) {
-                let _ = writeln!(
-                    wrong,
-                    "{}: {}: no term on which it does nothing",
-                    stem.display(),
-                    section.rule
-                );
+                let _ =
+                    writeln!(wrong, "{shown}: {}: no term on which it does nothing", section.rule);
             }
         }
         for rule in &rules {
             if !fired.contains_key(&**rule) {
-                let _ = writeln!(wrong, "{}: {rule}: no term on which it works", stem.display());
+                let _ = writeln!(wrong, "{shown}: {rule}: no term on which it works");
             }
         }
         if bless {

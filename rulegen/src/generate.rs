@@ -103,11 +103,17 @@ pub fn generate_rules(
             groups: named(groups),
         };
         let (result, files) = tree.compile("rules/", |name| {
-            std::fs::read_to_string(rules.join(format!("{name}.rules"))).map_err(|e| e.to_string())
+            let path = rules.join(format!("{name}.rules"));
+            std::fs::read_to_string(path).map_err(|e| match meant(rules, name) {
+                Some(near) => format!("{e}; did you mean `{near}`?"),
+                None => e.to_string(),
+            })
         });
-        every_file_is_listed(&folder, &files)?;
         match result {
-            Ok(set) => Ok((crate::rules::emit::emit(&set), crate::rules::emit::sources(&files))),
+            Ok(set) => {
+                every_file_is_listed(&folder, &files)?;
+                Ok((crate::rules::emit::emit(&set), crate::rules::emit::sources(&files)))
+            }
             Err(diagnostics) => {
                 let files =
                     files.iter().map(|(name, text)| TableFile::new(name, &**text)).collect();
@@ -292,6 +298,17 @@ fn on_big_stack<T: Send>(work: impl FnOnce() -> Result<T, Errors> + Send) -> Res
             Err(error) => Err(Errors::Io(PathBuf::from("generator thread"), error)),
         }
     })
+}
+
+/// The rule file of a folder whose name is nearest to one that isn't there.
+#[cfg(feature = "rules")]
+fn meant(folder: &Path, name: &str) -> Option<String> {
+    let paths = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    let rules = paths.filter(|path| path.extension().is_some_and(|e| e == "rules"));
+    let mut names: Vec<String> =
+        rules.filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned())).collect();
+    names.sort();
+    crate::diagnostics::nearest(name, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
 /// A file that no `file` line names would be left out without a word.

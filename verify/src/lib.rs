@@ -11,8 +11,10 @@
 
 mod inputs;
 mod point;
+mod remedy;
 mod report;
 
+pub use remedy::remedy;
 pub use report::{Kind, Verdict, Witness};
 
 use deburr_algebraic::interp::direct::{Direct, Found};
@@ -118,7 +120,7 @@ pub fn check_instance(
     let mut verdict = Verdict {
         rule: rule.base.clone(),
         instance: name.clone(),
-        size: bits[rule.nodes[rule.pattern].class],
+        size: rule.size(bits),
         shape: name.rsplit_once('x').map_or(1, |(_, n)| n.parse().unwrap_or(1)),
         context,
         kind: Kind::Tested,
@@ -166,7 +168,7 @@ pub fn check_instance(
             point::Outcome::TooMany => given_up += 1,
             point::Outcome::Differs { before, after } => {
                 verdict.kind = Kind::Refuted;
-                verdict.witness = Some(report::witness(rule, bits, &point, before, after));
+                verdict.witness = Some(report::witness(set, rule, bits, &point, before, after));
                 satisfied += 1;
                 break;
             }
@@ -201,7 +203,8 @@ pub fn needless_licences(set: &RuleSet, rule: &Rule, options: &Options) -> Vec<&
     };
     let mut out = Vec::new();
     for (i, name) in flags::NAMES.iter().enumerate() {
-        if rule.licences & (1 << i) == 0 {
+        // Of a waived rule nothing is known.
+        if rule.licences & (1 << i) == 0 || rule.waive.is_some() {
             continue;
         }
         let mut less = rule.clone();

@@ -3,7 +3,8 @@
 use deburr_algebraic::interp::expr::{Out, Value};
 use deburr_algebraic::interp::term::{Claim, Inputs};
 use deburr_ir_core::{Denorm, Rounding};
-use deburr_rulegen::rules::model::{Rule, VarKind, flags};
+use deburr_rulegen::expr::Base;
+use deburr_rulegen::rules::model::{NodeKind, Rule, RuleSet, VarKind, flags};
 use std::fmt;
 
 /// What was found of an instance.
@@ -45,6 +46,8 @@ pub struct Witness {
     pub before: String,
     /// What the replacement gives.
     pub after: String,
+    /// Bits of each variable and how they are read; behind them those of the results.
+    pub types: Vec<(u8, Base)>,
 }
 
 /// What was found of one instance under one environment.
@@ -54,7 +57,7 @@ pub struct Verdict {
     pub rule: String,
     /// The instance.
     pub instance: String,
-    /// Bits of the root.
+    /// Bits of the root, or of its operands where it gives a boolean.
     pub size: u8,
     /// Components of the root.
     pub shape: u8,
@@ -161,6 +164,7 @@ fn show(bits: u8, value: &Value) -> String {
 }
 
 pub(crate) fn witness(
+    set: &RuleSet,
     rule: &Rule,
     bits: &[u8],
     point: &Inputs,
@@ -169,10 +173,17 @@ pub(crate) fn witness(
 ) -> Witness {
     let root = bits[rule.nodes[rule.pattern].class];
     let inputs = rule.vars.iter().zip(point).filter(|(v, _)| !matches!(v.kind, VarKind::Bound(_)));
+    let base = match &rule.nodes[rule.pattern].kind {
+        NodeKind::Op { op, .. } => set.ops.get(*op).output.base,
+        _ => Base::Uint,
+    };
+    let mut types: Vec<(u8, Base)> = inputs.clone().map(|(v, _)| (bits[v.class], v.base)).collect();
+    types.push((root, base));
     let before: Vec<String> = before.iter().map(|v| show(root, v)).collect();
     Witness {
         inputs: inputs.map(|(v, value)| (v.name.clone(), show(bits[v.class], value))).collect(),
         before: before.join(" | "),
         after: show(root, &after),
+        types,
     }
 }

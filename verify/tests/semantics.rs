@@ -426,6 +426,7 @@ fn licences_that_are_not_needed_are_found() {
     assert_eq!(needless(&format!("{quotient} reassoc")), [""; 0]);
     assert_eq!(needless("fadd(a:16, 0.0) => a where env(denorm = keep | any) with nsz"), [""; 0]);
     assert_eq!(needless("fadd(a:16, -0.0) => a where env(denorm = keep | any) with nsz"), ["nsz"]);
+    assert_eq!(needless(&format!("{quotient} arcp waive \"a test\"")), [""; 0]);
     // Bit by bit the same with one of them, within a bound with the other: either would do.
     assert_eq!(
         needless("fadd(fmul(a:16, b), c) => fmad(a, b, c) with contract, reassoc"),

@@ -9,7 +9,7 @@ use deburr_eval::{
     BufferResult, BufferShape, Dispatch, Outcome, Trap, interface, run as run_module,
     workgroup_size,
 };
-use deburr_fuzz::{Verdict, compare_outcomes, random_dispatch};
+use deburr_fuzz::{Difference, Verdict, compare_outcomes, random_dispatch};
 use deburr_ir_core::{Block, Flags, Func, Member, Module, Stage, Type, TypeData, TypeTable};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -251,12 +251,13 @@ fn compare(
         match run_module(after, &ample) {
             Ok(two) => match compare_outcomes(&one, &two) {
                 Verdict::Same { .. } => found.inputs += 1,
-                Verdict::Different(d) => match rounding(before, &one, &two).filter(|_| licensed) {
-                    Some(words) => {
+                Verdict::Different(d) if !licensed => found.difference = differs(d.to_string()),
+                Verdict::Different(_) => match rounding(before, &one, &two) {
+                    Ok(words) => {
                         found.near += words;
                         found.inputs += 1;
                     }
-                    None => found.difference = differs(d.to_string()),
+                    Err(d) => found.difference = differs(d.to_string()),
                 },
                 Verdict::Trapped(t) => {
                     found.difference = differs(format!("the second module stops: {t}"));
@@ -298,9 +299,12 @@ fn is_licensed(m: &Module) -> bool {
     bodies.into_iter().any(|f| f.all_instrs().any(|i| f.flags(i).intersects(Flags::LICENCES)))
 }
 
-/// Words that differ, if each is near as a float: within 2⁻⁸ of the larger value or 10⁻⁶. `None` if one isn't. Only words
-/// that the buffer's type says are 32-bit floats may be near, and only normal ones and zeros.
-fn rounding(m: &Module, first: &Outcome, second: &Outcome) -> Option<u64> {
+/// Words that differ, if each is near as a float: within 2⁻⁸ of the larger value or 10⁻⁶. Only words that the buffer's type
+/// says are 32-bit floats may be near, and only normal ones and zeros.
+///
+/// # Errors
+/// The first word that isn't near.
+fn rounding(m: &Module, first: &Outcome, second: &Outcome) -> Result<u64, Difference> {
     let pairs = first.buffers.iter().zip(&second.buffers);
     pairs
         .map(|(a, b)| {
@@ -310,7 +314,15 @@ fn rounding(m: &Module, first: &Outcome, second: &Outcome) -> Option<u64> {
             // Several variables may name one buffer, each with a type of its own.
             let is_float =
                 |at: usize| !types.is_empty() && types.iter().all(|&t| float_at(&m.types, t, at));
-            rounded_words(a, &b.buffer.bytes, is_float)
+            let word = |bytes: &[u8], at: usize| {
+                bytes.get(at..at + 4).map_or(0, |w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
+            };
+            rounded_words(a, &b.buffer.bytes, is_float).map_err(|offset| Difference {
+                buffer: (a.buffer.set, a.buffer.binding),
+                offset,
+                before: word(&a.buffer.bytes, offset),
+                after: word(&b.buffer.bytes, offset),
+            })
         })
         .sum()
 }
@@ -344,11 +356,12 @@ fn float_at(types: &TypeTable, ty: Type, at: usize) -> bool {
     }
 }
 
+/// Words of one buffer that differ and are near; as an error the offset of the first that isn't near.
 fn rounded_words(
     first: &BufferResult,
     second: &[u8],
     is_float: impl Fn(usize) -> bool,
-) -> Option<u64> {
+) -> Result<u64, usize> {
     let bytes = &first.buffer.bytes;
     let is = |flags: &[bool], n: usize| flags.get(n).copied().unwrap_or(false);
     let mut words = 0;
@@ -358,18 +371,18 @@ fn rounded_words(
             continue;
         }
         let float = |v: &[u8]| Some(f32::from_le_bytes(v.get(word.clone())?.try_into().ok()?));
-        let (x, y) = (float(bytes)?, float(second)?);
+        let (Some(x), Some(y)) = (float(bytes), float(second)) else { return Err(at) };
         if y.is_nan() && word.clone().all(|n| is(&first.nan, n)) {
             continue;
         }
         let plain = is_float(at) && [x, y].iter().all(|v| *v == 0.0 || v.is_normal());
         let apart = (x - y).abs();
         if !plain || (apart > x.abs().max(y.abs()) / 256.0 && apart > 1e-6) {
-            return None;
+            return Err(at);
         }
         words += 1;
     }
-    Some(words)
+    Ok(words)
 }
 
 /// A run that didn't come to its end, as a diagnostic.
@@ -428,15 +441,15 @@ mod tests {
             rounded_words(&BufferResult { buffer, free, nan }, &bytes(y), |at| at == 4)
         };
         let float = f32::to_bits;
-        assert_eq!(of(3, 3), Some(0));
-        assert_eq!(of(float(1.0), float(1.0) + 3), Some(1));
-        assert_eq!(of(float(1e-8), float(-1e-9)), Some(1));
-        assert_eq!(of(float(1.0), float(1.01)), None);
-        assert_eq!(of(float(1.0), float(-1.0)), None);
-        assert_eq!(of(float(f32::INFINITY), float(f32::MAX)), None);
-        assert_eq!(of(5, 6), None, "small integers are denormals");
-        assert_eq!(of(float(f32::NAN), float(1.0)), None);
-        assert_eq!(of(float(f32::NAN), float(f32::NAN) + 1), Some(0), "its payload is free");
+        assert_eq!(of(3, 3), Ok(0));
+        assert_eq!(of(float(1.0), float(1.0) + 3), Ok(1));
+        assert_eq!(of(float(1e-8), float(-1e-9)), Ok(1));
+        assert_eq!(of(float(1.0), float(1.01)), Err(4));
+        assert_eq!(of(float(1.0), float(-1.0)), Err(4));
+        assert_eq!(of(float(f32::INFINITY), float(f32::MAX)), Err(4));
+        assert_eq!(of(5, 6), Err(4), "small integers are denormals");
+        assert_eq!(of(float(f32::NAN), float(1.0)), Err(4));
+        assert_eq!(of(float(f32::NAN), float(f32::NAN) + 1), Ok(0), "its payload is free");
     }
 
     #[test]

@@ -167,6 +167,8 @@ struct Finished {
     stdout: Option<Vec<u8>>,
     /// Module texts that were asked for.
     prints: Vec<String>,
+    /// What `--check` found. Then there is no result, and all that can be told is how it came about.
+    failed: Option<Trouble>,
 }
 
 impl Job<'_> {
@@ -181,6 +183,17 @@ impl Job<'_> {
         let mut traces = finished.prints;
         if self.args.trace {
             traces.extend(done.trace());
+        }
+        if let Some(trouble) = finished.failed {
+            if self.args.rule_stats {
+                traces.extend(done.rules());
+            }
+            let tell = match reporter.json || done.out == "-" {
+                true => Reporter::aside,
+                false => Reporter::remark,
+            };
+            traces.iter().for_each(|line| tell(reporter, line));
+            return reporter.diagnose_all(&trouble);
         }
         let mut text = done.text(self.args.inputs.len() > 1 && !detailed, detailed);
         if detailed || self.args.time_passes {
@@ -264,12 +277,17 @@ impl Job<'_> {
         let kinds = Kinds::of(&module);
         let original = self.args.check.then(|| module.clone());
         let (report, prints) = self.optimise(name, &mut module)?;
-        if let Some(original) = original {
-            crate::check::same(name, &original, &module, self.args.seed)?;
-        }
         let out = self.destination(path);
-        let (bytes, after) = self.result(name, &out, &module)?;
-        let stdout = give(&out, bytes)?;
+        let same =
+            |original: Module| crate::check::same(name, &original, &module, self.args.seed).err();
+        let failed = original.and_then(same);
+        let (stdout, after) = match failed {
+            Some(_) => (None, None),
+            None => {
+                let (bytes, after) = self.result(name, &out, &module)?;
+                (give(&out, bytes)?, after)
+            }
+        };
         let done = Done {
             path: input.name,
             out: out.to_string_lossy().into_owned(),
@@ -281,7 +299,7 @@ impl Job<'_> {
             report,
             ms: start.elapsed().as_secs_f64() * 1e3,
         };
-        Ok(Finished { done, warnings, stdout, prints })
+        Ok(Finished { done, warnings, stdout, prints, failed })
     }
 
     /// The binary of an input as it came, for other tools to start from.
@@ -305,7 +323,7 @@ impl Job<'_> {
             report: Report::default(),
             ms: 0.0,
         };
-        Ok(Finished { done, warnings: Trouble::new(), stdout, prints: Vec::new() })
+        Ok(Finished { done, warnings: Trouble::new(), stdout, prints: Vec::new(), failed: None })
     }
 
     /// With `--debug` nothing of what a module tells of its source may be lost, and the IR holds names only.

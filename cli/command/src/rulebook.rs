@@ -36,7 +36,15 @@ impl Rulebook {
             "RULE" => Some(text),
             name => self.texts.rule_file(name),
         };
-        self.book.bare_rule(text).map_err(|list| trouble(&list, source))
+        self.book.bare_rule(text).map_err(|mut list| {
+            let words = text.trim_start();
+            if words.starts_with("rule ") || words.starts_with("rules ") || words.ends_with(';') {
+                let help = "only `L => R where … with …` goes here: no name in front, no `;` behind; \
+                            `--rules FILE` takes whole rules";
+                list.iter_mut().for_each(|d| d.help = Some(help.to_owned()));
+            }
+            trouble(&list, source)
+        })
     }
 
     /// The rules of a text file.

@@ -89,6 +89,24 @@ fn file(path: &Path, check: bool, reporter: &mut Reporter) -> Result<Exit, Troub
     Ok(Exit::Ok)
 }
 
+/// What is wrong with a line of which only the white space around it is.
+fn indentation(line: &str, want: &str) -> String {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let spaces = |n| if n == 1 { "1 space".to_owned() } else { format!("{n} spaces") };
+    let before = &line[..indent(line)];
+    match () {
+        () if before == &want[..indent(want)] => {
+            "`deburr rules fmt` takes away the white space at the end of this line".to_owned()
+        }
+        () if before.chars().all(|c| c == ' ') => format!(
+            "`deburr rules fmt` indents this line by {}, not by {}",
+            spaces(indent(want)),
+            spaces(before.len())
+        ),
+        () => format!("`deburr rules fmt` indents this line by {}", spaces(indent(want))),
+    }
+}
+
 /// The first line that the formatter writes otherwise.
 fn difference(name: &str, text: &str, formatted: &str) -> Diagnostic {
     let d = Diagnostic::new(name, Kind::Invalid, codes::NOT_FORMATTED, "this is not formatted");
@@ -101,6 +119,9 @@ fn difference(name: &str, text: &str, formatted: &str) -> Diagnostic {
             want => {
                 let place = Place::of_bytes(text, start..start + shown.len());
                 let help = match want {
+                    Some(want) if want.trim() == shown.trim() && !want.trim().is_empty() => {
+                        indentation(shown, want)
+                    }
                     Some(want) if !want.trim().is_empty() => {
                         format!("`deburr rules fmt` writes `{}`", want.trim())
                     }

@@ -6,13 +6,16 @@ use crate::eval::parse_size;
 use crate::input::read_bytes;
 use crate::json::{Object, list, string};
 use crate::optimiser::TargetName;
+use crate::own_rules::OwnRules;
 use crate::report::{Diagnostic, Exit, Kind, Place, Reporter, Trouble};
 use crate::term::{self, NodeKind, Surroundings, Term, Var};
-use deburr_algebraic::{Options, Target, TraceEntry};
+use deburr_algebraic::{Error, Guest, Options, Report, RuleSet, Target, TraceEntry, run_with};
 use deburr_ir_core::{
     AluProps, AluSrc, BaseType, Builder, Def, Flags, Function, Index, Instr, InstrKind, Intrinsic,
     JumpKind, Shape, Swizzle,
 };
+use deburr_rulegen::diagnostics::nearest;
+use std::path::PathBuf;
 
 /// Rewrite a term by the rules.
 #[derive(clap::Args)]
@@ -23,7 +26,7 @@ pub struct Args {
     /// The term
     #[arg(value_name = "TERM", required_unless_present = "file", conflicts_with = "file")]
     term: Option<String>,
-    /// Terms from a file, one a line: TERM [; size=32] [; with=nsz] [; group=late]
+    /// Terms, one a line: TERM [; size=32] [; with=nsz] [; group=late]
     #[arg(long, value_name = "F")]
     file: Option<String>,
     /// Bit size of what the term doesn't determine
@@ -38,6 +41,21 @@ pub struct Args {
     /// Operations that may be created: spirv, generic
     #[arg(long, value_enum, value_name = "T", default_value_t = TargetName::Generic, hide_possible_values = true)]
     target: TargetName,
+    /// A file of rules that are tried before those built in
+    #[arg(long, value_name = "F")]
+    rules: Option<PathBuf>,
+    /// A rule that must not fire
+    #[arg(long = "disable-rule", value_name = "NAME")]
+    disabled: Vec<String>,
+}
+
+/// The rules that are run.
+struct Rules<'a> {
+    tree: &'a Tree,
+    target: TargetName,
+    disabled: &'a [String],
+    /// Rules of the user's own.
+    own: Option<OwnRules>,
 }
 
 /// Bytes up to which a result is printed: sharing may make a small graph a large text.
@@ -48,7 +66,13 @@ fn parse_licences(text: &str) -> Result<Flags, String> {
     for name in text.split(',').map(str::trim).filter(|n| !n.is_empty()) {
         match Flags::NAMES.iter().find(|(n, f)| *n == name && Flags::LICENCES.contains(*f)) {
             Some((_, flag)) => flags |= *flag,
-            None => return Err(format!("`{name}` is no licence")),
+            None => {
+                let all = Flags::NAMES.iter().filter(|(_, f)| Flags::LICENCES.contains(*f));
+                return Err(match nearest(name, all.map(|(n, _)| *n)) {
+                    Some(near) => format!("`{name}` is no licence; did you mean `{near}`?"),
+                    None => format!("`{name}` is no licence"),
+                });
+            }
         }
     }
     Ok(flags)
@@ -80,9 +104,24 @@ pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
         Ok(tasks) => tasks,
         Err(trouble) => return reporter.diagnose_all(&trouble),
     };
+    let mut groups: Vec<&str> = tasks.iter().flatten().map(|task| &*task.group).collect();
+    groups.dedup();
+    let own = args.rules.as_deref().map(|path| OwnRules::of(path, tree, &args.disabled, &groups));
+    let own = match own.transpose() {
+        Ok(own) => own,
+        Err(trouble) => return reporter.diagnose_all(&trouble),
+    };
+    reporter.warn(own.as_ref().map_or(&Trouble::new(), |own| &own.warnings));
+    let rules = Rules { tree, target: args.target, disabled: &args.disabled, own };
+    let known = |name: &&String| {
+        rules.compiled().rules.iter().any(|r| [r.base, r.name].contains(&&***name))
+    };
+    if let Some(name) = args.disabled.iter().find(|name| !known(name)) {
+        return reporter.usage(&format!("no rule is called `{name}`"));
+    }
     let mut exit = Exit::Ok;
     for task in tasks {
-        match task.and_then(|task| simplify(&task, args.target, tree).map(|done| (task, done))) {
+        match task.and_then(|task| simplify(&task, &rules).map(|done| (task, done))) {
             Ok((task, done)) => tell(&task, &done, reporter),
             Err(trouble) => exit = exit.max(reporter.diagnose_all(&trouble)),
         }
@@ -156,7 +195,26 @@ fn task_of_line(
     Ok(task)
 }
 
-fn simplify(task: &Task, target: TargetName, tree: &Tree) -> Result<Done, Trouble> {
+impl Rules<'_> {
+    /// What is compiled in, with the user's own behind it.
+    fn compiled(&self) -> &RuleSet {
+        self.own.as_ref().map_or(self.tree.rules, |own| &own.all)
+    }
+
+    fn run(
+        &self,
+        f: &mut Function,
+        group: &str,
+        target: &Target,
+        options: &Options,
+    ) -> Result<Report, Error> {
+        let mut turns = self.own.as_ref().map(|own| own.turns(None));
+        let guest = turns.as_mut().map(|turns| turns as &mut dyn Guest);
+        run_with(f, self.compiled(), group, target, options, guest)
+    }
+}
+
+fn simplify(task: &Task, rules: &Rules<'_>) -> Result<Done, Trouble> {
     let around = Surroundings { size: task.size, comps: Vec::new() };
     let term = term::read(&task.name, &task.text, &around)
         .map_err(|d| task.place(Diagnostic::of_rules(&d, |_| Some(&task.text))))?;
@@ -165,18 +223,18 @@ fn simplify(task: &Task, target: TargetName, tree: &Tree) -> Result<Done, Troubl
     let cost_in = cost(&f);
     let mut options = Options::default();
     options.trace = true;
+    options.disabled = rules.disabled.to_vec();
     let sizes = [8, 16, 32, 64];
-    let target = match target {
+    let target = match rules.target {
         TargetName::Generic => Target::generic("generic"),
         TargetName::Spirv => Target::spirv().int_sizes(&sizes).float_sizes(&sizes[1..]),
     };
     let bug = |message: String| Diagnostic::new(&task.name, Kind::Bug, codes::PASS_BUG, message);
-    let report = deburr_algebraic::run(&mut f, tree.rules, &task.group, &target, &options)
-        .map_err(|e| {
-            let d = Diagnostic::new(&task.name, Kind::Invalid, codes::TERM, e.to_string());
-            let names: Vec<&str> = tree.rules.groups.iter().map(|g| g.name).collect();
-            d.help(format!("the groups are {}", names.join(", ")))
-        })?;
+    let report = rules.run(&mut f, &task.group, &target, &options).map_err(|e| {
+        let d = Diagnostic::new(&task.name, Kind::Invalid, codes::TERM, e.to_string());
+        let names: Vec<&str> = rules.compiled().groups.iter().map(|g| g.name).collect();
+        d.help(format!("the groups are {}", names.join(", ")))
+    })?;
     if let Some(cycle) = report.cycle {
         return Err(bug(format!("rules undo each other: {}", cycle.join(", "))).into());
     }
@@ -360,7 +418,9 @@ mod tests {
         let line = (0, String::new());
         let (name, group) = ("TERM".into(), "opt".into());
         let task = Task { name, line, text: text.into(), size: Some(32), with, group };
-        simplify(&task, TargetName::Generic, &crate::tests::tree())
+        let tree = crate::tests::tree();
+        let (target, disabled) = (TargetName::Generic, &[][..]);
+        simplify(&task, &Rules { tree: &tree, target, disabled, own: None })
             .map_err(|t| t[0].message.clone())
             .unwrap()
             .out
@@ -391,6 +451,8 @@ mod tests {
             with: None,
             group: "opt".into(),
             target: TargetName::Generic,
+            rules: None,
+            disabled: Vec::new(),
         };
         let line = "fadd(a, b); size=16; with=nsz; group=late";
         let task = task_of_line("f", (1, line), &args, Flags::empty()).unwrap();

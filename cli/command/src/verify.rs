@@ -9,9 +9,14 @@ use crate::options::parse_jobs;
 use crate::parallel::{cores, in_order};
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
 use crate::rulebook::Rulebook;
+use deburr_ir_core::BaseType;
+use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::RuleSet;
 use deburr_rulegen::rules::model::Rule;
-use deburr_verify::{Kind as Found, Options, Verdict, check_rule, run_tests};
+use deburr_verify::{
+    Kind as Found, Options, Verdict, check_rule, needless_licences, remedy, run_tests,
+};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Check the rewrite rules: every instance, in every float environment that it claims.
@@ -107,16 +112,29 @@ pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
     options.seed = args.seed;
     let rules: Vec<Rule> = set.rules.iter().filter_map(|rule| of_size(rule, args.size)).collect();
     if rules.is_empty() {
-        return reporter.usage("no rule has the name and size");
+        return reporter.diagnose(&no_such_size(&set, args));
     }
     let mut summary = Summary { rules: rules.len(), ..Summary::default() };
     let mut done = 0;
-    let check =
-        |rule: &Rule| (rule.name.clone(), check_rule(&set, rule, &options), run_tests(&set, rule));
-    in_order(&rules, args.jobs.unwrap_or_else(cores), check, |(name, verdicts, failed)| {
-        for verdict in verdicts {
-            summary.add(&verdict);
-            tell(&verdict, reporter);
+    let text = !reporter.json;
+    let check = |rule: &Rule| {
+        let verdicts = check_rule(&set, rule, &options);
+        let advice = text.then(|| advice(&set, rule, &verdicts, &options));
+        (rule.clone(), verdicts, run_tests(&set, rule), advice.unwrap_or_default())
+    };
+    in_order(&rules, args.jobs.unwrap_or_else(cores), check, |(rule, verdicts, failed, advice)| {
+        verdicts.iter().for_each(|verdict| summary.add(verdict));
+        let name = rule.name.clone();
+        match reporter.json {
+            true => verdicts.iter().for_each(|verdict| reporter.line(&verdict.to_json())),
+            false => {
+                let lines = told(&verdicts, reporter.verbose > 0);
+                let file = set.files.get(rule.file).map(|(file, _)| file);
+                if let Some(file) = file.filter(|f| &***f != "RULE" && !lines.is_empty()) {
+                    reporter.line(&format!("{}, {file}:{}:", rule.name, rule.line));
+                }
+                lines.iter().chain(&advice).for_each(|line| reporter.line(line));
+            }
         }
         for why in failed {
             summary.examples += 1;
@@ -140,10 +158,30 @@ pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
 fn of_size(rule: &Rule, size: Option<u8>) -> Option<Rule> {
     let mut rule = rule.clone();
     if let Some(size) = size {
-        let root = rule.nodes[rule.pattern].class;
-        rule.instances.retain(|bits| bits[root] == size);
+        let own = rule.clone();
+        rule.instances.retain(|bits| own.size(bits) == size);
     }
     Some(rule).filter(|rule| !rule.instances.is_empty())
+}
+
+/// The rules have no instance of the size that is asked for: which sizes there are.
+fn no_such_size(set: &RuleSet, args: &Args) -> Diagnostic {
+    let sizes = set.rules.iter().flat_map(|r| r.instances.iter().map(|bits| r.size(bits)));
+    let sizes: BTreeSet<u8> = sizes.collect();
+    let sizes: Vec<String> = sizes.iter().map(u8::to_string).collect();
+    let file = match (&args.expr, &args.rules) {
+        (Some(_), _) => "RULE".into(),
+        (None, Some(file)) => file.to_string_lossy(),
+        (None, None) => "rules".into(),
+    };
+    let wanted = args.size.map_or(String::new(), |size| format!(" of {size} bits"));
+    let d = Diagnostic::new(
+        &file,
+        Kind::Invalid,
+        codes::ENTRY_NAME,
+        format!("there is no instance{wanted}"),
+    );
+    d.help(format!("the sizes there are: {}", sizes.join(", ")))
 }
 
 /// A scale above 0; 1000 would take days.
@@ -174,10 +212,105 @@ fn rules(args: &Args, tree: &Tree) -> Result<RuleSet, Trouble> {
     Ok(set)
 }
 
-fn tell(verdict: &Verdict, reporter: &mut Reporter) {
-    if reporter.json {
-        reporter.line(&verdict.to_json());
-    } else if !verdict.is_good() || reporter.verbose > 0 {
-        reporter.line(&verdict.to_string());
+/// What could be written otherwise: a clause with which a refuted rule holds, licences that nothing shows to be needed.
+fn advice(set: &RuleSet, rule: &Rule, verdicts: &[Verdict], options: &Options) -> Vec<String> {
+    if verdicts.iter().any(|v| v.kind == Found::Refuted) {
+        let clause = remedy(set, rule, options);
+        return clause.map(|clause| format!("help: it holds `{clause}`")).into_iter().collect();
     }
+    let needless = needless_licences(set, rule, options);
+    let note = |l: &&str| format!("note: `{}` holds as well without `{l}`", rule.name);
+    needless.iter().map(note).collect()
+}
+
+/// The verdicts that are told: all, or those that are bad. Verdicts of one instance that say the same are one line.
+fn told(verdicts: &[Verdict], all: bool) -> Vec<String> {
+    let mut lines: Vec<(Vec<&str>, &Verdict, u64)> = Vec::new();
+    for v in verdicts.iter().filter(|v| all || !v.is_good()) {
+        let same = |other: &Verdict| {
+            (&v.instance, v.kind, &v.witness, &v.why)
+                == (&other.instance, other.kind, &other.witness, &other.why)
+        };
+        match lines.iter_mut().find(|(_, first, _)| same(first)) {
+            Some((contexts, _, points)) => {
+                contexts.push(&v.context);
+                *points += v.points;
+            }
+            None => lines.push((vec![&v.context], v, v.points)),
+        }
+    }
+    let line = |(contexts, v, points): (Vec<&str>, &Verdict, u64)| {
+        let contexts = folded(&contexts);
+        let mut out = format!("{} ({contexts}): {}, {points} points", v.instance, v.kind);
+        if let Some(w) = &v.witness {
+            let read = |at: usize, text: &str| with_numbers(text, w.types.get(at));
+            let inputs = w.inputs.iter().enumerate();
+            let inputs: Vec<String> =
+                inputs.map(|(i, (n, text))| format!("{n} = {}", read(i, text))).collect();
+            let root = w.types.len().wrapping_sub(1);
+            let (before, after) = (read(root, &w.before), read(root, &w.after));
+            out += &format!("; at {}: before {before}, after {after}", inputs.join(", "));
+        }
+        if !v.why.is_empty() {
+            out += &format!("; {}", v.why);
+        }
+        out
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// Contexts as one: `keep | any, rte` where they are all that can be made of the words, else a list.
+fn folded(contexts: &[&str]) -> String {
+    let parts: Option<Vec<(&str, &str, &str)>> = contexts
+        .iter()
+        .map(|c| {
+            let (denorm, rest) = c.split_once(',')?;
+            let (rounding, licences) = rest.split_at(rest.find('+').unwrap_or(rest.len()));
+            Some((denorm, rounding, licences))
+        })
+        .collect();
+    let Some(parts) = parts.filter(|p| p.iter().all(|x| x.2 == p[0].2)) else {
+        return contexts.join("; ");
+    };
+    let distinct = |words: Vec<&str>| {
+        let mut out: Vec<String> = Vec::new();
+        for word in words {
+            if !out.iter().any(|w| w == word) {
+                out.push(word.into());
+            }
+        }
+        out
+    };
+    let denorm = distinct(parts.iter().map(|p| p.0).collect());
+    let rounding = distinct(parts.iter().map(|p| p.1).collect());
+    match denorm.len() * rounding.len() == contexts.len() {
+        true => format!("{},{}{}", denorm.join("|"), rounding.join("|"), parts[0].2),
+        false => contexts.join("; "),
+    }
+}
+
+/// Values in hexadecimal, each with the number that it is.
+fn with_numbers(text: &str, ty: Option<&(u8, Base)>) -> String {
+    let Some((bits, base)) = ty else { return text.to_owned() };
+    let base = match base {
+        Base::Float => BaseType::Float,
+        Base::Bool => BaseType::Bool,
+        Base::Int => BaseType::Int,
+        Base::Uint => BaseType::Uint,
+    };
+    let mut out = String::new();
+    for (n, part) in text.split("0x").enumerate() {
+        if n == 0 {
+            out += part;
+            continue;
+        }
+        let digits = part.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(part.len());
+        let (value, rest) = part.split_at(digits);
+        out += &format!("0x{value}");
+        if let Ok(value) = u64::from_str_radix(value, 16) {
+            out += &format!(" = {}", crate::term::show(value, *bits, base));
+        }
+        out += rest;
+    }
+    out
 }

@@ -155,11 +155,22 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Bits by which an instance is known: those of the root, or of its first operand that isn't boolean where the root
+    /// gives a boolean.
+    pub fn size(&self, bits: &[u8]) -> u8 {
+        let root = &self.nodes[self.pattern];
+        let of = |node: &Node| bits[node.class];
+        match of(root) {
+            1 => root.operands().iter().map(|n| of(&self.nodes[*n])).find(|b| *b > 1).unwrap_or(1),
+            bits => bits,
+        }
+    }
+
     /// `NAME@32x1`, of the instance with that index.
     pub fn instance_name(&self, instance: usize) -> String {
         let bits = &self.instances[instance];
         let sizes: Vec<String> = match self.free_classes.as_slice() {
-            [] => vec![bits[self.nodes[self.pattern].class].to_string()],
+            [] => vec![self.size(bits).to_string()],
             free => free.iter().map(|c| bits[*c].to_string()).collect(),
         };
         let comps = match self.nodes[self.pattern].comps {

@@ -97,7 +97,7 @@ fn differs(set: &RuleSet, first: &Rule, second: &Rule) -> Option<String> {
                     .filter(|(v, _)| !matches!(v.kind, VarKind::Bound(_)));
                 let list: Vec<String> =
                     list.filter_map(|(v, x)| x.map(|x| format!("{} = {x:#x}", v.name))).collect();
-                let bits = sizes[second.nodes[second.pattern].class];
+                let bits = second.size(sizes);
                 return Some(format!(
                     "at {bits} bits {} gives {y:#x} here and {x:#x} there",
                     list.join(", ")

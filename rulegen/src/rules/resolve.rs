@@ -593,7 +593,9 @@ impl<'a> Resolver<'a> {
                 name.span,
                 format!("there is no op or function `{}`", name.text),
             );
-            self.report(d.suggest(&name.text, known.into_iter().chain(functions)));
+            // What computes a constant is no pattern.
+            let prims = Prim::ALL.iter().map(|p| p.info().name).filter(|_| !self.in_pattern);
+            self.report(d.suggest(&name.text, known.into_iter().chain(functions).chain(prims)));
             return None;
         }
         if self.in_pattern {

@@ -1,0 +1,38 @@
+//! The list of rule files: what is told where it and the folder don't agree.
+#![cfg(feature = "rules")]
+
+use std::path::{Path, PathBuf};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// What generating the tree's rules says, with one more file and one more line in `groups.rules`.
+fn generated(name: &str, line: &str) -> String {
+    let folder: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let rules = folder.join("rules");
+    std::fs::create_dir_all(&rules).expect("the folder can be made");
+    for entry in std::fs::read_dir(format!("{ROOT}/rules")).expect("the rules are there") {
+        let path = entry.expect("the folder can be read").path();
+        std::fs::copy(&path, rules.join(path.file_name().expect("a file has a name")))
+            .expect("a file can be copied");
+    }
+    let groups = std::fs::read_to_string(rules.join("groups.rules")).expect("it was copied");
+    std::fs::write(rules.join("groups.rules"), format!("{groups}{line}\n")).expect("as above");
+    let own = "rules 1\n\nrule newcomers_own: fatan2(a, a) => ffloor(fatan2(a, a)) canonical \"a test\";\n";
+    std::fs::write(rules.join("newcomer.rules"), own).expect("a file can be written");
+    let table = |name: &str| PathBuf::from(format!("{ROOT}/{name}.toml"));
+    let made =
+        deburr_rulegen::generate_rules(&table("opcodes"), &table("intrinsics"), &rules, &folder);
+    made.map_or_else(|errors| errors.to_string(), |()| String::new())
+}
+
+#[test]
+fn a_file_that_is_not_listed_and_a_line_without_a_file_are_told() {
+    let told = generated("unlisted", "");
+    assert!(told.contains("groups.rules has no line `file newcomer;`"), "{told}");
+    let told = generated("misspelt", "file newcomre;");
+    assert!(
+        told.contains("error[E0301]") || told.contains("`newcomre.rules` can't be read"),
+        "{told}"
+    );
+    assert!(told.contains("did you mean `newcomer`?"), "{told}");
+}
