@@ -28,6 +28,7 @@ mod parse;
 mod print;
 mod report;
 mod rulebook;
+mod rules_check;
 mod rules_fmt;
 mod run;
 mod simplify;
@@ -115,7 +116,7 @@ enum Command {
     Simplify(simplify::Args),
     /// Check the rewrite rules
     Verify(verify::Args),
-    /// List the rewrite rules, format rule files
+    /// List the rewrite rules, check and format rule files
     Rules(tables::RulesArgs),
     /// List the opcodes
     Ops(tables::OpsArgs),

@@ -5,7 +5,7 @@ use crate::codes;
 use crate::json::Object;
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
 use crate::rulebook::Rulebook;
-use crate::rules_fmt;
+use crate::{rules_check, rules_fmt};
 use deburr_ir_core::{ALU_INFO, AluInfo, AluType, BaseType, INTRINSIC_INFO, IntrinsicInfo};
 use deburr_passes::Run;
 use deburr_rulegen::diagnostics::nearest;
@@ -37,9 +37,9 @@ pub struct PassesArgs {
     filter: String,
 }
 
-/// List the rewrite rules, or format the files they are written in.
+/// List the rewrite rules, or check or format the files they are written in.
 #[derive(clap::Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_value_name = "fmt")]
+#[command(args_conflicts_with_subcommands = true, subcommand_value_name = "check|fmt")]
 #[command(
     after_help = "Examples:\n  deburr rules fadd\n  deburr rules fmt --check rules/pow2.rules"
 )]
@@ -54,6 +54,8 @@ pub struct RulesArgs {
 #[derive(clap::Subcommand)]
 #[command(disable_help_subcommand = true)]
 enum RulesCommand {
+    /// Check rule files as the build does
+    Check(rules_check::Args),
     /// Format rule files
     Fmt(rules_fmt::Args),
 }
@@ -222,8 +224,10 @@ fn pass_entries() -> Vec<Entry> {
 
 /// `deburr rules`.
 pub fn rules(args: &RulesArgs, tree: &Tree, reporter: &mut Reporter) -> Exit {
-    if let Some(RulesCommand::Fmt(args)) = &args.command {
-        return rules_fmt::run(args, reporter);
+    match &args.command {
+        Some(RulesCommand::Fmt(args)) => return rules_fmt::run(args, reporter),
+        Some(RulesCommand::Check(args)) => return rules_check::run(args, tree, reporter),
+        None => {}
     }
     let set = tree.rules;
     let entry = |rule: &'static deburr_algebraic::RuleInfo| Entry {

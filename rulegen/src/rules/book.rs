@@ -1,7 +1,7 @@
 //! Rules and tables as texts that a program carries, read again at run time: for commands that show, check or
 //! interpret them.
 
-use super::{Library, Ops, Rule, RuleSet, compile, compile_bare, compile_beside};
+use super::{Library, Ops, Rule, RuleSet, Use, compile, compile_bare, compile_beside, compile_for};
 use crate::diagnostics::Diagnostic;
 use crate::tables::{TableFile, Tables};
 use std::sync::Arc;
@@ -73,6 +73,14 @@ impl Book {
     /// What is wrong in them.
     pub fn rules(&self) -> Result<RuleSet, Vec<Diagnostic>> {
         compile(&self.library, &self.files)
+    }
+
+    /// The rules of all files, with all that the build asks of rules which are to be part of an optimiser.
+    ///
+    /// # Errors
+    /// What is wrong in them.
+    pub fn as_built(&self) -> Result<RuleSet, Vec<Diagnostic>> {
+        compile_for(Use::Shipped, &self.library, &self.files)
     }
 
     /// The rules of one more file.
