@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accept;
+pub mod constructs;
 pub mod edits;
 pub mod faults;
 pub mod matchers;

@@ -2,7 +2,10 @@
 
 use deburr_algebraic::{Options, Target};
 use deburr_ir_core::parse;
+use deburr_tests::constructs;
 use deburr_tests::matchers::both::Matchers;
+use deburr_tests::matchers::fixed;
+use deburr_tests::matchers::survey::{Size, survey};
 use deburr_tests::terms::rule_set;
 
 /// Runs both matchers over the body of a function and gives what is left; they must agree.
@@ -32,4 +35,20 @@ fn a_variable_is_what_stands_at_its_first_place() {
          @store_output %3, %4 (write_mask=0)",
     );
     assert!(after.contains("imin %0, %1.yzy"), "{after}");
+}
+
+/// Every construct of the language, also those that no rule of the tree has: both matchers choose the same, each rule fires
+/// and just misses, and the driver comes to the fixed point of the naive loop.
+#[test]
+fn matchers_and_driver_agree_on_every_construct() {
+    let set = constructs::set();
+    let matchers = Matchers::new(&set, constructs::rules());
+    let size = Size { functions: 3_000, need: 5, enough: 3, values: false };
+    let found = survey(&matchers, 1, size);
+    assert!(found.wrong.is_empty(), "{}", found.wrong.join("\n"));
+    for (rule, (fired, missed)) in set.rules.iter().zip(found.fired.iter().zip(&found.missed)) {
+        assert!(*fired >= 5 && *missed >= 5, "{} fires {fired}, misses {missed}", rule.name);
+    }
+    let found = fixed::check(&set, constructs::rules(), 1, 1_500);
+    assert!(found.wrong.is_empty(), "{}", found.wrong.join("\n"));
 }

@@ -4,6 +4,7 @@
 
 use super::corpus::{Deburr, examples, root, words};
 use super::{Args, Outcome, Verdict};
+use crate::constructs;
 use crate::matchers::both::Matchers;
 use crate::matchers::change::Kind;
 use crate::matchers::survey::{self, Size, Survey, survey};
@@ -18,6 +19,8 @@ use deburr_spirv::{ReadOptions, read};
 /// Random functions at full size, and how often each rule fires and just misses.
 const FUNCTIONS: u64 = 1_000_000;
 const NEED: u64 = 100;
+/// Random functions for the rules about constructs that the tree's rules don't have.
+const CONSTRUCTS: u64 = 100_000;
 /// Random functions that the driver is compared with the naive loop on.
 const DRIVEN: u64 = 100_000;
 /// Terms over which facts are held to their definitions.
@@ -28,17 +31,26 @@ const FAULTS: usize = 30;
 /// Measures it.
 pub fn run(args: &Args) -> Outcome {
     let target = format!(
-        "both matchers the same on {FUNCTIONS} functions and all examples, each rule firing and just missing ≥ {NEED} times; \
-         the driver at the naive loop's fixed point on {DRIVEN} functions; facts imply their definitions; ≥ {FAULTS} planted \
+        "both matchers the same on {FUNCTIONS} functions, {CONSTRUCTS} more of every construct, and all examples, each rule \
+         firing and just missing ≥ {NEED} times; the driver at the naive loop's fixed point on {DRIVEN} functions; facts imply their definitions; ≥ {FAULTS} planted \
          bugs all found out; at full size"
     );
     let mut list = Vec::new();
     let mut figures = Vec::new();
     let set = rule_set();
     let matchers = Matchers::new(&set, deburr_ruleset::rules());
-    let mut met = agreement(args, &matchers, &mut list, &mut figures);
+    let (constructs, mut kinds) = (constructs::set(), vec![0; Kind::ALL.len()]);
+    let of_constructs = Matchers::new(&constructs, constructs::rules());
+    let rules = Rules { name: "rules of the tree", matchers: &matchers, functions: FUNCTIONS };
+    let mut met = agreement(args, &rules, &mut kinds, &mut list, &mut figures);
+    met &= fixed_point(args, &rules, DRIVEN, &mut list, &mut figures);
+    let rules =
+        Rules { name: "rules of constructs", matchers: &of_constructs, functions: CONSTRUCTS };
+    met &= agreement(args, &rules, &mut kinds, &mut list, &mut figures);
+    met &= fixed_point(args, &rules, DRIVEN / 2, &mut list, &mut figures);
+    // Few rules ask for options of the target: at less than full size there may be none.
+    met &= args.cases < 1.0 || kinds.iter().all(|n| *n > 0);
     met &= over_examples(args, &matchers, &mut list, &mut figures);
-    met &= fixed_point(args, &matchers, &mut list, &mut figures);
     met &= definitions(args, &matchers, &mut list, &mut figures);
     if args.cases >= 1.0 {
         met &= planted(args, &mut list, &mut figures);
@@ -46,16 +58,26 @@ pub fn run(args: &Args) -> Outcome {
     Outcome { figure: figures.join("; "), target, verdict: Verdict::of(met), list }
 }
 
+/// A rule set, and on how many random functions its matchers are compared.
+struct Rules<'a> {
+    name: &'static str,
+    matchers: &'a Matchers<'a>,
+    functions: u64,
+}
+
 /// Both matchers over random functions.
 fn agreement(
     args: &Args,
-    matchers: &Matchers<'_>,
+    rules: &Rules<'_>,
+    kinds: &mut [u64],
     list: &mut Vec<String>,
     figures: &mut Vec<String>,
 ) -> bool {
-    let set = matchers.set;
+    let (matchers, set) = (rules.matchers, rules.matchers.set);
     let need = args.count(NEED);
-    let size = Size { functions: args.count(FUNCTIONS), need, enough: 5, values: true };
+    // The tree's rules are sound, so what they leave computes what was there.
+    let of_tree = rules.functions == FUNCTIONS;
+    let size = Size { functions: args.count(rules.functions), need, enough: 5, values: of_tree };
     let found = survey(matchers, args.seed, size);
     list.extend(found.wrong.iter().map(|w| format!("WRONG: {w}")));
     for (name, counts) in [("fires", &found.fired), ("just misses", &found.missed)] {
@@ -63,16 +85,18 @@ fn agreement(
             list.push(format!("WRONG: {} {name} {n} times, not {need}", rule.name));
         }
     }
-    let kinds: Vec<String> =
-        Kind::ALL.iter().zip(&found.kinds).map(|((_, name), n)| format!("{name} {n}")).collect();
-    list.push(format!("just missed by: {}", kinds.join(", ")));
-    let idle = unseen(set, &found);
+    kinds.iter_mut().zip(&found.kinds).for_each(|(all, n)| *all += n);
+    let counts = Kind::ALL.iter().zip(&found.kinds).filter(|(_, n)| **n > 0);
+    let counts: Vec<String> = counts.map(|((_, name), n)| format!("{name} {n}")).collect();
+    list.push(format!("{}: just missed by {}", rules.name, counts.join(", ")));
+    let idle = if of_tree { unseen(set, &found) } else { Vec::new() };
     if !idle.is_empty() {
         list.push(format!("WRONG: opcodes that stood in no function: {}", idle.join(" ")));
     }
     let least = |counts: &[u64]| counts.iter().min().copied().unwrap_or(0);
     figures.push(format!(
-        "{} functions, {} steps, {} rules, each fires ≥ {} times and just misses ≥ {} times, {} differ, {} values kept",
+        "{}: {} functions, {} steps, {} rules, each fires ≥ {} times and just misses ≥ {} times, {} differ, {} values kept",
+        rules.name,
         found.functions,
         found.steps,
         set.rules.len(),
@@ -84,8 +108,6 @@ fn agreement(
     found.wrong.is_empty()
         && least(&found.fired) >= need
         && least(&found.missed) >= need
-        // Few rules ask for options of the target: at less than full size there may be none.
-        && (args.cases < 1.0 || found.kinds.iter().all(|n| *n > 0))
         && idle.is_empty()
 }
 
@@ -158,16 +180,19 @@ fn after_every_pass(matchers: &Matchers<'_>, mut module: Module, found: &mut Sur
 /// The driver against the naive loop.
 fn fixed_point(
     args: &Args,
-    matchers: &Matchers<'_>,
+    rules: &Rules<'_>,
+    functions: u64,
     list: &mut Vec<String>,
     figures: &mut Vec<String>,
 ) -> bool {
-    let found = fixed::check(matchers.set, matchers.compiled, args.seed, args.count(DRIVEN));
+    let matchers = rules.matchers;
+    let found = fixed::check(matchers.set, matchers.compiled, args.seed, args.count(functions));
     list.extend(found.wrong.iter().map(|w| format!("WRONG: {w}")));
     list.extend(found.otherwise.iter().map(|w| format!("in program order another result: {w}")));
     figures.push(format!(
-        "driver at the naive loop's fixed point on {} functions ({} steps; once through is not enough on {}), {} not; \
+        "{}: driver at the naive loop's fixed point on {} functions ({} steps; once through is not enough on {}), {} not; \
          in program order the same text of {}",
+        rules.name,
         found.functions,
         found.steps,
         found.enabled,

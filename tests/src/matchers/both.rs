@@ -1,7 +1,7 @@
 //! Both matchers on one function.
 
 use deburr_algebraic::interp::matcher::Interpreter;
-use deburr_algebraic::{Group, Options, Report, Rewriter, RuleSet, Target, run, run_with};
+use deburr_algebraic::{Group, Guest, Options, Report, Rewriter, RuleSet, Target, run_with};
 use deburr_ir_core::{Function, Instr};
 use deburr_rulegen::rules::model;
 
@@ -52,11 +52,29 @@ impl<'a> Matchers<'a> {
         Matchers { set, compiled, hollow: RuleSet { groups, ..*compiled }, interpreters }
     }
 
-    /// Runs both over a group.
+    /// Runs both over a group: they must fire the same rules at the same places, fold as much, and leave the same text,
+    /// flags included, in the end and half-way.
     ///
     /// # Errors
     /// How they differ.
     pub fn run(
+        &self,
+        before: &Function,
+        group: usize,
+        target: &Target,
+        options: &Options,
+    ) -> Result<Did, String> {
+        let did = self.once(before, group, target, options)?;
+        let steps = did.fired.len() as u64;
+        if steps > 1 {
+            let mut options = options.clone();
+            options.limit = Some(steps / 2);
+            self.once(before, group, target, &options)?;
+        }
+        Ok(did)
+    }
+
+    fn once(
         &self,
         before: &Function,
         group: usize,
@@ -74,7 +92,9 @@ impl<'a> Matchers<'a> {
             fired.extend(rule.map(|rule| (instr, rule)));
             rule.is_some()
         };
-        let a = run(&mut one, self.compiled, name, target, &options).map_err(|e| e.to_string())?;
+        let mut witness = Witness::default();
+        let a = run_with(&mut one, self.compiled, name, target, &options, Some(&mut witness))
+            .map_err(|e| e.to_string())?;
         let b = run_with(&mut two, &self.hollow, name, target, &options, Some(&mut extra))
             .map_err(|e| e.to_string())?;
         let pairs = a.trace.iter().zip(&b.trace);
@@ -97,6 +117,12 @@ impl<'a> Matchers<'a> {
                 more.before, more.after
             ));
         }
+        if witness.fired != fired {
+            return Err(format!(
+                "compiled {:?}, interpreted {fired:?}, on\n{before}",
+                witness.fired
+            ));
+        }
         if (a.folded, a.changed) != (b.folded, b.changed) || one.to_string() != two.to_string() {
             return Err(format!("the results differ:\n{one}\nand\n{two}\nof\n{before}"));
         }
@@ -104,5 +130,23 @@ impl<'a> Matchers<'a> {
             return Err(format!("{cycle:?} go round on\n{before}"));
         }
         Ok(Did { after: one, fired, report: a })
+    }
+}
+
+/// Notes where compiled rules fire.
+#[derive(Default)]
+struct Witness {
+    at: Option<Instr>,
+    fired: Vec<(Instr, usize)>,
+}
+
+impl Guest for Witness {
+    fn turn(&mut self, _: &mut Rewriter<'_>, instr: Instr) -> bool {
+        self.at = Some(instr);
+        false
+    }
+
+    fn fired(&mut self, rule: usize) {
+        self.fired.extend(self.at.map(|at| (at, rule)));
     }
 }

@@ -1,17 +1,18 @@
 //! One change to a function with a left side in it, after which the rule should just miss.
 
 use super::grow::{self, Care, Grower, Left, Place};
-use super::{chance, mask};
+use super::{chance, mask, outside};
 use deburr_algebraic::Target;
 use deburr_fuzz::Rng;
 use deburr_ir_core::{
-    AluOp, AluSrc, Builder, Cursor, Def, Denorm, Flags, Function, Instr, Rounding, Swizzle,
+    AluOp, AluSrc, Builder, Cursor, Def, Denorm, Flags, Function, Index, Instr, Intrinsic,
+    Rounding, Swizzle, TexOp, TexSrc, index,
 };
 use deburr_rulegen::rules::classes::{SIZES, size_set};
 use deburr_rulegen::rules::model::{
-    Comps, Cond, NodeId, NodeKind, Profit, Rule, RuleSet, VarId, VarKind,
+    Comps, Cond, NodeId, NodeKind, Outside, Profit, Rule, RuleSet, VarId, VarKind,
 };
-use deburr_rulegen::rules::ops::OpSig;
+use deburr_rulegen::rules::ops::{IntrinsicSig, OpSig};
 
 /// The kinds of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,11 +43,21 @@ pub enum Kind {
     Option,
     /// The target hasn't an operation of the replacement.
     Legality,
+    /// A const index of an intrinsic or an attribute of a texture operation.
+    Index,
+    /// A source of a texture operation is of another kind, or there is one more.
+    Source,
+    /// A value that is needed at a phi comes over one edge.
+    Edge,
+    /// A part of a chain has another use.
+    Chain,
+    /// An access is volatile.
+    Volatile,
 }
 
 impl Kind {
     /// Every kind with its name.
-    pub const ALL: [(Kind, &'static str); 13] = [
+    pub const ALL: [(Kind, &'static str); 18] = [
         (Kind::Opcode, "opcode"),
         (Kind::Order, "operand order"),
         (Kind::Literal, "literal"),
@@ -60,6 +71,11 @@ impl Kind {
         (Kind::Env, "environment"),
         (Kind::Option, "target option"),
         (Kind::Legality, "legality"),
+        (Kind::Index, "index"),
+        (Kind::Source, "source"),
+        (Kind::Edge, "edge"),
+        (Kind::Chain, "chain"),
+        (Kind::Volatile, "volatile access"),
     ];
 }
 
@@ -96,7 +112,25 @@ impl<'a> Plan<'a> {
             _ => false,
         };
         let literal = |n: &NodeId| matches!(rule.nodes[*n].kind, NodeKind::Literal(..));
+        let outside: Vec<&Outside> = nodes
+            .iter()
+            .filter_map(|n| match &rule.nodes[*n].kind {
+                NodeKind::Outside { what, .. } => Some(what),
+                _ => None,
+            })
+            .collect();
+        let edges = outside::of_one_edge(rule);
+        let asks = |what: &&Outside| match what {
+            Outside::Intrinsic { indices, .. } => !indices.is_empty(),
+            Outside::Tex { attrs, .. } => !attrs.is_empty(),
+            Outside::Phi => false,
+        };
         let kinds = Kind::ALL.iter().map(|k| k.0).filter(|kind| match kind {
+            Kind::Index => outside.iter().any(asks),
+            Kind::Source => outside.iter().any(|what| matches!(what, Outside::Tex { .. })),
+            Kind::Edge => rule.needed_at_phis().iter().any(|(var, _)| edges.contains(var)),
+            Kind::Chain => nodes.iter().any(|n| rule.is_in_chain(*n)),
+            Kind::Volatile => outside.iter().any(|what| has_access(set, what)),
             Kind::Opcode | Kind::Order | Kind::Swizzle | Kind::Repeated => true,
             Kind::Literal => nodes.iter().any(literal),
             Kind::Promise => nodes.iter().any(promises),
@@ -118,10 +152,10 @@ impl<'a> Plan<'a> {
     pub fn case(&self, rng: &mut Rng, care: Care) -> Case {
         let instances = &self.rule.instances;
         let bits = &instances[rng.below(instances.len())];
-        self.case_at(rng, care, bits)
+        self.case_at(rng, care, bits, false)
     }
 
-    fn case_at(&self, rng: &mut Rng, care: Care, bits: &[u8]) -> Case {
+    fn case_at(&self, rng: &mut Rng, care: Care, bits: &[u8], edge: bool) -> Case {
         let mut f = grow::function(rng);
         if care == Care::Fits {
             self.fit_environment(&mut f, rng);
@@ -132,9 +166,17 @@ impl<'a> Plan<'a> {
             Comps::Generic => *rng.pick(&[1, 1, 2, 3, 4]),
         };
         let mut b = Builder::at_end(&mut f);
-        let left = Grower::new(self.set, self.rule, bits, comps, care).grow(&mut b, rng);
+        let grower = Grower::new(self.set, self.rule, bits, comps, care).over_edges(edge);
+        let left = grower.grow(&mut b, rng);
         grow::sink(&mut b, left.root.def());
-        Case { f, left, target }
+        let mut case = Case { f, left, target };
+        // What a rule wants to have more users.
+        for var in profit_vars(self.rule).collect::<Vec<_>>() {
+            if chance(rng, 15) {
+                self.more_uses(&mut case, rng, var);
+            }
+        }
+        case
     }
 
     fn fit_environment(&self, f: &mut Function, rng: &mut Rng) {
@@ -185,9 +227,24 @@ impl<'a> Plan<'a> {
             }),
             Kind::Size => {
                 let bits = rng.pick(&self.wrong_sizes);
-                case = self.case_at(&mut seed.clone(), Care::Fits, bits);
+                case = self.case_at(&mut seed.clone(), Care::Fits, bits, false);
                 true
             }
+            Kind::Index => self.index(&mut case, rng),
+            Kind::Source => self.tex_source(&mut case, rng),
+            Kind::Edge => {
+                let bits = rng.pick(&self.rule.instances);
+                case = self.case_at(&mut seed.clone(), Care::Fits, bits, true);
+                true
+            }
+            Kind::Chain => {
+                let is_part = |p: &&Place| self.rule.is_in_chain(p.node);
+                let at = case.left.places.iter().find(is_part)?;
+                let cursor = outside::behind(&case.f, at.def);
+                grow::sink(&mut Builder::new(&mut case.f, cursor), at.def);
+                true
+            }
+            Kind::Volatile => self.volatile(&mut case),
             Kind::Repeated => self.repeated(&mut case, rng),
             Kind::Swizzle => self.swizzle(&mut case, rng),
             Kind::Fact => self.fact(&mut case, rng),
@@ -208,10 +265,13 @@ impl<'a> Plan<'a> {
 
     /// Another operation on values of the same sizes in place of one.
     fn opcode(&self, case: &mut Case, rng: &mut Rng) -> bool {
-        let Some(at) = self.place(case, rng, |n| matches!(n, NodeKind::Op { .. })) else {
-            return false;
+        let operation = |n: &NodeKind| matches!(n, NodeKind::Op { .. } | NodeKind::Outside { .. });
+        let Some(at) = self.place(case, rng, operation) else { return false };
+        let op = match &self.rule.nodes[at.node].kind {
+            NodeKind::Op { op, .. } => op,
+            NodeKind::Outside { what, .. } => return self.other(case, rng, at, what),
+            _ => return false,
         };
-        let NodeKind::Op { op, .. } = &self.rule.nodes[at.node].kind else { return false };
         let sig = self.set.ops.get(*op);
         let f = &mut case.f;
         let instr = at.def.instr();
@@ -233,18 +293,121 @@ impl<'a> Plan<'a> {
         };
         let others: Vec<u16> = self.set.ops.iter().filter(fits).map(|other| other.id).collect();
         let Some(&other) = (!others.is_empty()).then(|| rng.pick(&others)) else {
-            // There is no other: anything that isn't an operation.
-            let Some((user, slot)) = at.user else { return false };
-            let (comps, bits) = (f.comps(at.def), f.bits(at.def));
-            let value = Builder::new(f, Cursor::Before(user)).undef(comps, bits);
-            f.set_src(user, slot, value);
-            return true;
+            return unknown(f, at);
         };
         let new = set_op(f, instr, AluOp(other));
         if case.left.root == instr {
             case.left.root = new;
         }
         true
+    }
+
+    /// Another intrinsic or texture operation on the same sources, or an unknown value.
+    fn other(&self, case: &mut Case, rng: &mut Rng, at: Place, what: &Outside) -> bool {
+        let (f, instr) = (&mut case.f, at.def.instr());
+        match what {
+            Outside::Intrinsic { id, .. } => {
+                let sig = self.set.ops.intrinsic(*id);
+                let all = self.set.ops.intrinsics().iter().enumerate();
+                let fits = |(n, other): &(usize, &IntrinsicSig)| {
+                    n != id
+                        && other.dest == sig.dest
+                        && (&other.srcs, &other.src_bits) == (&sig.srcs, &sig.src_bits)
+                        && other.sizes & size_set(f.bits(at.def).into()) != 0
+                };
+                let others: Vec<usize> = all.filter(fits).map(|(n, _)| n).collect();
+                if f.intrinsic(instr) != Some(Intrinsic(*id as u16)) || others.is_empty() {
+                    return unknown(f, at);
+                }
+                let srcs: Vec<Def> = f.srcs(instr).iter().map(|s| s.def()).collect();
+                let (op, shape) = (Intrinsic(*rng.pick(&others) as u16), f.shape(at.def));
+                let mut b = Builder::new(f, Cursor::Before(instr));
+                let new = b.intrinsic_with(op, shape, &srcs, &[]);
+                f.replace_all_uses(at.def, new.def());
+                f.remove(instr);
+                if case.left.root == instr {
+                    case.left.root = new;
+                }
+                true
+            }
+            Outside::Tex { .. } => match f.tex_mut(instr) {
+                Some(tex) => {
+                    let old = tex.op;
+                    tex.op = rng.pick(TexOp::NAMES).1;
+                    tex.op != old
+                }
+                None => unknown(f, at),
+            },
+            Outside::Phi => unknown(f, at),
+        }
+    }
+
+    /// Another value of a const index or attribute that the rule asks for.
+    fn index(&self, case: &mut Case, rng: &mut Rng) -> bool {
+        let outside = |n: &NodeKind| matches!(n, NodeKind::Outside { .. });
+        let Some(at) = self.place(case, rng, outside) else { return false };
+        let NodeKind::Outside { what, .. } = &self.rule.nodes[at.node].kind else { return false };
+        let (f, instr) = (&mut case.f, at.def.instr());
+        match what {
+            Outside::Intrinsic { indices, .. } if !indices.is_empty() => {
+                let (index, value) = rng.pick(indices);
+                f.set_index(instr, Index(*index as u8), value ^ 1);
+                true
+            }
+            Outside::Tex { attrs, .. } if !attrs.is_empty() => {
+                let Some(tex) = f.tex_mut(instr) else { return false };
+                match rng.pick(attrs).0 {
+                    0 => tex.is_array ^= true,
+                    1 => tex.is_shadow ^= true,
+                    2 => tex.is_sparse ^= true,
+                    _ => tex.component ^= 1,
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Another kind of source for a texture operation.
+    fn tex_source(&self, case: &mut Case, rng: &mut Rng) -> bool {
+        let is_tex =
+            |n: &NodeKind| matches!(n, NodeKind::Outside { what: Outside::Tex { .. }, .. });
+        let Some(at) = self.place(case, rng, is_tex) else { return false };
+        let (f, instr) = (&mut case.f, at.def.instr());
+        let Some(tex) = f.tex_mut(instr) else { return false };
+        let new = rng.pick(TexSrc::NAMES).1;
+        if tex.srcs.is_empty() || tex.srcs.contains(&new) {
+            return false;
+        }
+        if chance(rng, 50) {
+            let slot = rng.below(tex.srcs.len());
+            tex.srcs[slot] = new;
+            return true;
+        }
+        // One source more.
+        let mut more = tex.clone();
+        more.srcs.push(new);
+        let mut srcs: Vec<Def> = f.srcs(instr).iter().map(|s| s.def()).collect();
+        let shape = f.shape(at.def);
+        let mut b = Builder::new(f, Cursor::Before(instr));
+        srcs.push(b.undef(1, 32));
+        let new = b.tex(more, shape, &srcs);
+        f.replace_all_uses(at.def, new);
+        f.remove(instr);
+        if case.left.root == instr {
+            case.left.root = new.instr();
+        }
+        true
+    }
+
+    fn volatile(&self, case: &mut Case) -> bool {
+        let accesses = case.left.places.iter().filter(|p| match &self.rule.nodes[p.node].kind {
+            NodeKind::Outside { what, .. } => has_access(self.set, what),
+            _ => false,
+        });
+        let Some(at) = accesses.map(|p| p.def.instr()).next() else { return false };
+        case.f.set_index(at, Index::ACCESS, index::access::VOLATILE);
+        case.f.is_volatile(at)
     }
 
     /// The first two operands of an operation that doesn't commute, exchanged.
@@ -290,7 +453,8 @@ impl<'a> Plan<'a> {
         let lanes = 0..usize::from(comps);
         let values: Vec<u64> =
             lanes.map(|i| if one.is_none_or(|n| n == i) { other } else { value }).collect();
-        let def = Builder::new(f, Cursor::Before(user)).load_const(bits, &values);
+        let cursor = outside::ahead(f, user, slot);
+        let def = Builder::new(f, cursor).load_const(bits, &values);
         set_source(f, user, slot, def.into());
         other != value
     }
@@ -326,7 +490,8 @@ impl<'a> Plan<'a> {
         let old = f.src(user, slot);
         let (bits, comps) = (f.bits(old), f.comps(old));
         let values = f.constant(old).map(<[u64]>::to_vec);
-        let mut b = Builder::new(f, Cursor::Before(user));
+        let cursor = outside::ahead(f, user, slot);
+        let mut b = Builder::new(f, cursor);
         let new = match values {
             Some(mut values) => {
                 let lane = rng.below(values.len());
@@ -348,7 +513,7 @@ impl<'a> Plan<'a> {
         let Some((user, slot)) = at.user else { return false };
         let f = &mut case.f;
         let (from, comps) = (f.comps(f.src(user, slot)), f.src_comps(user, slot));
-        if from < 2 {
+        if from < 2 || f.alu_op(user).is_none() {
             return false;
         }
         let lane = rng.below(comps.into());
@@ -370,7 +535,8 @@ impl<'a> Plan<'a> {
         let old = f.src(user, slot);
         let (bits, comps) = (f.bits(old), f.comps(old));
         let is_const = f.constant(old).is_some();
-        let mut b = Builder::new(f, Cursor::Before(old.instr()));
+        let cursor = outside::behind(f, old);
+        let mut b = Builder::new(f, cursor);
         let new = match is_const {
             true => {
                 let mut values = vec![grow::number(rng, bits); usize::from(comps)];
@@ -394,13 +560,18 @@ impl<'a> Plan<'a> {
     fn uses(&self, case: &mut Case, rng: &mut Rng) -> bool {
         let vars: Vec<VarId> = profit_vars(self.rule).collect();
         let var = *rng.pick(&vars);
+        self.more_uses(case, rng, var)
+    }
+
+    fn more_uses(&self, case: &mut Case, rng: &mut Rng, var: VarId) -> bool {
         let stands = |n: NodeId| match (&self.rule.nodes[n].kind, self.rule.vars[var].kind) {
             (_, VarKind::Bound(node)) => node == n,
             (NodeKind::Var(v), _) => *v == var,
             _ => false,
         };
         let Some(at) = case.left.places.iter().find(|p| stands(p.node)) else { return false };
-        let mut b = Builder::at_end(&mut case.f);
+        let cursor = outside::behind(&case.f, at.def);
+        let mut b = Builder::new(&mut case.f, cursor);
         for _ in 0..1 + rng.below(3) {
             grow::sink(&mut b, at.def);
         }
@@ -448,6 +619,26 @@ impl<'a> Plan<'a> {
     }
 }
 
+/// An unknown value in the place of one that somebody uses.
+fn unknown(f: &mut Function, at: Place) -> bool {
+    let Some((user, slot)) = at.user else { return false };
+    let (comps, bits) = (f.comps(at.def), f.bits(at.def));
+    let cursor = outside::ahead(f, user, slot);
+    let value = Builder::new(f, cursor).undef(comps, bits);
+    f.set_src(user, slot, value);
+    true
+}
+
+/// Whether it is an access to memory that may be volatile.
+fn has_access(set: &RuleSet, what: &Outside) -> bool {
+    match what {
+        Outside::Intrinsic { id, .. } => {
+            set.ops.intrinsic(*id).indices.contains(&usize::from(Index::ACCESS.0))
+        }
+        Outside::Tex { .. } | Outside::Phi => false,
+    }
+}
+
 /// The variables whose uses a rule counts.
 fn profit_vars(rule: &Rule) -> impl Iterator<Item = VarId> {
     let mut out = Vec::new();
@@ -485,7 +676,18 @@ fn wrong_sizes(set: &RuleSet, rule: &Rule) -> Vec<Vec<u8>> {
     used.dedup();
     used.iter().for_each(|c| allowed[*c] = 0b11111);
     for id in &nodes {
-        let NodeKind::Op { op, args, .. } = &rule.nodes[*id].kind else { continue };
+        let (op, args) = match &rule.nodes[*id].kind {
+            NodeKind::Op { op, args, .. } => (op, args),
+            NodeKind::Outside { what: Outside::Intrinsic { id: which, .. }, args, .. } => {
+                let sig = set.ops.intrinsic(*which);
+                allowed[rule.nodes[*id].class] &= sig.sizes;
+                for (arg, bits) in args.iter().zip(&sig.src_bits).filter(|(_, bits)| **bits > 0) {
+                    allowed[rule.nodes[*arg].class] &= size_set((*bits).into());
+                }
+                continue;
+            }
+            _ => continue,
+        };
         let sig = set.ops.get(*op);
         let own = (&sig.output, id);
         for (ty, node) in sig.inputs.iter().zip(args).chain([own]) {

@@ -1,12 +1,12 @@
 //! The driver against the naive loop that tries every rule on every instruction until nothing fires.
 
-use super::chance;
 use super::change::Plan;
 use super::grow::Care;
+use super::outside;
 use super::terms::{Terms, targets};
 use deburr_algebraic::{Options, Order, RuleSet, Target, run, run_naive};
 use deburr_fuzz::Rng;
-use deburr_ir_core::{Builder, Cursor, Function, InstrKind, Swizzle};
+use deburr_ir_core::{Builder, Function, InstrKind, Swizzle};
 use deburr_rulegen::rules::model;
 
 /// What was found.
@@ -38,13 +38,13 @@ pub fn check(set: &model::RuleSet, rules: &RuleSet, seed: u64, count: u64) -> Fi
                 let rule = rng.pick(&set.rules);
                 (Plan::new(set, rule).case(&mut rng, Care::Fits).f, rule.group)
             }
-            1 => (terms.random(&mut rng), 0),
+            1 => (terms.random(&mut rng), terms.group(&mut rng)),
             2 | 3 => {
-                let group = if chance(&mut rng, 80) { 0 } else { rng.below(set.groups.len()) };
+                let group = terms.group(&mut rng);
                 (terms.nested(&mut rng, group), group)
             }
             _ => {
-                let group = if chance(&mut rng, 80) { 0 } else { rng.below(set.groups.len()) };
+                let group = terms.group(&mut rng);
                 let most = *rng.pick(&[5, 10, 30]);
                 (terms.woven(&mut rng, group, most), group)
             }
@@ -71,11 +71,13 @@ fn reduced(f: &Function, fails: impl Fn(&Function) -> bool) -> Function {
         for instr in f.all_instrs().collect::<Vec<_>>().into_iter().rev() {
             let mut less = f.clone();
             match less.kind(instr) {
-                InstrKind::Intrinsic => less.remove(instr),
-                InstrKind::Alu if less.is_used(instr.def()) => {
+                InstrKind::Intrinsic if !less.is_used(instr.def()) => less.remove(instr),
+                InstrKind::Alu | InstrKind::Intrinsic | InstrKind::Tex | InstrKind::Phi
+                    if less.is_used(instr.def()) =>
+                {
                     let shape = less.shape(instr.def());
-                    let value = Builder::new(&mut less, Cursor::Before(instr))
-                        .undef(shape.comps(), shape.bits());
+                    let cursor = outside::behind(&less, instr.def());
+                    let value = Builder::new(&mut less, cursor).undef(shape.comps(), shape.bits());
                     less.replace_all_uses(instr.def(), value);
                 }
                 _ => continue,
@@ -99,9 +101,6 @@ fn reduced(f: &Function, fails: impl Fn(&Function) -> bool) -> Function {
 fn text(f: &Function) -> String {
     let mut f = f.clone();
     for instr in f.all_instrs().collect::<Vec<_>>() {
-        if f.kind(instr) != InstrKind::Alu {
-            continue;
-        }
         for n in 0..f.srcs(instr).len() {
             let (def, swizzle, comps) =
                 (f.src(instr, n), f.swizzle(instr, n), f.src_comps(instr, n));
@@ -109,7 +108,8 @@ fn text(f: &Function) -> String {
             let at = |c: u8| values.get(usize::from(c)).copied().unwrap_or(0);
             let values: Vec<u64> = swizzle.iter(comps).map(at).collect();
             let bits = f.bits(def);
-            let new = Builder::new(&mut f, Cursor::Before(instr)).load_const(bits, &values);
+            let cursor = outside::ahead(&f, instr, n);
+            let new = Builder::new(&mut f, cursor).load_const(bits, &values);
             f.set_src(instr, n, new);
             f.set_swizzle(instr, n, Swizzle::IDENTITY);
         }

@@ -1,6 +1,6 @@
 //! Left sides of rules as instructions.
 
-use super::{chance, mask};
+use super::{chance, mask, outside};
 use deburr_algebraic::interp::expr::Out;
 use deburr_algebraic::interp::term::{Claim, Terms};
 use deburr_fuzz::Rng;
@@ -124,21 +124,25 @@ pub fn function(rng: &mut Rng) -> Function {
 
 /// Builds left sides of one rule at one choice of sizes.
 pub struct Grower<'a> {
-    set: &'a RuleSet,
-    rule: &'a Rule,
+    pub(super) set: &'a RuleSet,
+    pub(super) rule: &'a Rule,
     /// Bits of each class: an instance of the rule, or not.
-    bits: &'a [u8],
+    pub(super) bits: &'a [u8],
     comps: u8,
     care: Care,
     /// Values that may stand for variables.
     pool: &'a [Def],
-    vars: HashMap<VarId, AluSrc>,
+    /// Variables that stand for whole values.
+    whole: Vec<VarId>,
+    /// Whether values that need to be known at phis are not.
+    edge: bool,
+    pub(super) vars: HashMap<VarId, AluSrc>,
     /// Values of the variables at which the rule's facts hold.
     fitting: Option<Vec<u64>>,
     /// The node, by number, that is exchanged for something else.
     perturb: Option<usize>,
     built: usize,
-    places: Vec<Place>,
+    pub(super) places: Vec<Place>,
 }
 
 impl<'a> Grower<'a> {
@@ -152,6 +156,8 @@ impl<'a> Grower<'a> {
             comps,
             care,
             pool: &[],
+            whole: outside::whole(rule),
+            edge: false,
             vars,
             fitting: None,
             perturb: None,
@@ -167,6 +173,13 @@ impl<'a> Grower<'a> {
         self
     }
 
+    /// Has values that phis need come over one edge.
+    #[must_use]
+    pub fn over_edges(mut self, edge: bool) -> Self {
+        self.edge = edge;
+        self
+    }
+
     /// Builds the left side.
     pub fn grow(mut self, b: &mut Builder<'_>, rng: &mut Rng) -> Left {
         self.fitting = match self.care == Care::Fits || chance(rng, 80) {
@@ -174,7 +187,11 @@ impl<'a> Grower<'a> {
             false => None,
         };
         self.perturb = (self.care == Care::Loose && chance(rng, 40)).then(|| 1 + rng.below(4));
-        let root = self.op(b, rng, self.rule.pattern, self.comps);
+        self.ahead_of_phis(b, rng, self.edge);
+        let root = match self.rule.nodes[self.rule.pattern].kind {
+            NodeKind::Outside { .. } => self.outside(b, rng, self.rule.pattern, self.comps),
+            _ => self.op(b, rng, self.rule.pattern, self.comps),
+        };
         self.places.push(Place { node: self.rule.pattern, user: None, def: root });
         Left { root: root.instr(), places: self.places }
     }
@@ -184,8 +201,22 @@ impl<'a> Grower<'a> {
         in_facts(self.rule, var)
     }
 
+    /// How many components that is at this root.
+    pub(super) fn count(&self, comps: Comps) -> u8 {
+        match comps {
+            Comps::Fixed(n) => n,
+            Comps::Generic => self.comps,
+        }
+    }
+
     /// A source of `comps` components for a node.
-    fn source(&mut self, b: &mut Builder<'_>, rng: &mut Rng, id: NodeId, comps: u8) -> AluSrc {
+    pub(super) fn source(
+        &mut self,
+        b: &mut Builder<'_>,
+        rng: &mut Rng,
+        id: NodeId,
+        comps: u8,
+    ) -> AluSrc {
         let node = &self.rule.nodes[id];
         let bits = self.bits[node.class];
         self.built += 1;
@@ -217,14 +248,13 @@ impl<'a> Grower<'a> {
             }
             NodeKind::Op { .. } => seen(self.op(b, rng, id, comps).into()),
             NodeKind::Undef => seen(b.undef(comps, bits).into()),
-            NodeKind::Compute { .. } | NodeKind::Outside { .. } | NodeKind::Ref(_) => {
-                b.undef(comps, bits).into()
-            }
+            NodeKind::Outside { .. } => seen(self.outside(b, rng, id, comps).into()),
+            NodeKind::Compute { .. } | NodeKind::Ref(_) => b.undef(comps, bits).into(),
         }
     }
 
     /// What a variable stands for.
-    fn variable(
+    pub(super) fn variable(
         &mut self,
         b: &mut Builder<'_>,
         rng: &mut Rng,
@@ -245,13 +275,14 @@ impl<'a> Grower<'a> {
         };
         let is_const = var.kind == VarKind::Const || chance(rng, likely);
         if !is_const && !var.whole && chance(rng, 60) {
-            let of_pool: Vec<Def> =
-                self.pool.iter().copied().filter(|d| b.f.bits(*d) == bits).collect();
+            let plain = self.whole.contains(&v);
+            let fits = |d: &Def| b.f.bits(*d) == bits && (!plain || b.f.comps(*d) == comps);
+            let of_pool: Vec<Def> = self.pool.iter().copied().filter(fits).collect();
             if !of_pool.is_empty() {
                 let def = *rng.pick(&of_pool);
                 let from = usize::from(b.f.comps(def));
                 let lanes: Vec<u8> = (0..comps).map(|_| rng.below(from) as u8).collect();
-                let whole = from == usize::from(comps) && chance(rng, 60);
+                let whole = from == usize::from(comps) && (plain || chance(rng, 60));
                 let swizzle = if whole { Swizzle::IDENTITY } else { Swizzle::new(&lanes) };
                 return AluSrc { def, swizzle };
             }
@@ -272,7 +303,7 @@ impl<'a> Grower<'a> {
             (false, _, _) => b.undef(wide, bits),
         };
         let mut src = AluSrc::from(def);
-        if !var.whole && wide > 1 && chance(rng, 30) {
+        if !var.whole && wide > 1 && !self.whole.contains(&v) && chance(rng, 30) {
             let order: Vec<u8> = (0..wide).map(|_| rng.below(wide.into()) as u8).collect();
             src.swizzle = Swizzle::new(&order);
         }
@@ -285,6 +316,19 @@ impl<'a> Grower<'a> {
         };
         let sig = self.set.ops.get(*op);
         let comps = if sig.output.comps == 0 { comps } else { sig.output.comps };
+        let licensed = self.care == Care::Fits || !chance(rng, 10);
+        let licences = match sig.float && licensed {
+            true => self.rule.licences | if chance(rng, 50) { flags::LICENCES } else { 0 },
+            false => 0,
+        };
+        let flags = Flags::from_bits_truncate(promises | licences);
+        if let Some(chain) = self.rule.chain_at(id) {
+            let def = self.chain(b, rng, chain, AluOp(sig.id), comps, flags);
+            if let Some(var) = bind {
+                self.vars.insert(*var, def.into());
+            }
+            return def;
+        }
         let mut srcs = Vec::new();
         for (arg, ty) in args.iter().zip(&sig.inputs) {
             let n = if ty.comps == 0 { comps } else { ty.comps };
@@ -293,12 +337,7 @@ impl<'a> Grower<'a> {
         if sig.commutative && chance(rng, 50) {
             srcs.swap(0, 1);
         }
-        let licensed = self.care == Care::Fits || !chance(rng, 10);
-        let licences = match sig.float && licensed {
-            true => self.rule.licences | if chance(rng, 50) { flags::LICENCES } else { 0 },
-            false => 0,
-        };
-        b.flags = Flags::from_bits_truncate(promises | licences);
+        b.flags = flags;
         let sources: Vec<AluSrc> = srcs.iter().map(|s| s.1).collect();
         let instr = b.alu_instr(AluOp(sig.id), comps, &sources);
         b.flags = Flags::empty();

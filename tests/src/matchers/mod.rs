@@ -2,6 +2,7 @@
 //! each step and the same text left.
 //!
 //! - [`grow`] builds left sides of rules on values of which something or nothing is known.
+//!   `outside` does so for chains and for what isn't arithmetic.
 //! - [`change`] changes one thing in such a function, so that the rule just misses it.
 //! - [`terms`] makes random terms over every opcode, and functions of several left sides that share values.
 //! - [`both`] runs both matchers and compares; [`values`] compares what a function computes before and after.
@@ -15,6 +16,7 @@ pub mod facts;
 pub mod faults;
 pub mod fixed;
 pub mod grow;
+mod outside;
 pub mod survey;
 pub mod terms;
 pub mod values;

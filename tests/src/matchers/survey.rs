@@ -4,7 +4,7 @@ use super::both::{Did, Matchers};
 use super::change::{Kind, Plan};
 use super::grow::Care;
 use super::terms::{Terms, targets};
-use super::{chance, values};
+use super::{chance, outside, values};
 use deburr_algebraic::{Options, Target};
 use deburr_fuzz::Rng;
 use deburr_ir_core::{Flags, Function, InstrKind};
@@ -76,6 +76,7 @@ impl Survey {
         }
         let did = matchers.run(f, group, target, options).and_then(|did| {
             self.steps += did.fired.len() as u64;
+            outside::sees_what_it_uses(&did.after)?;
             if self.values {
                 self.compared += values::compare(f, &did.after, rng)?;
             }
@@ -115,8 +116,7 @@ pub fn survey(matchers: &Matchers<'_>, seed: u64, size: Size) -> Survey {
         if survey.wrong.len() >= size.enough {
             break;
         }
-        // The first group has most of the rules.
-        let group = if chance(&mut rng, 75) { 0 } else { rng.below(set.groups.len()) };
+        let group = terms.group(&mut rng);
         let f = match n % 2 {
             0 => terms.woven(&mut rng, group, 5),
             _ => terms.random(&mut rng),

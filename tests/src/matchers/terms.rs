@@ -2,7 +2,7 @@
 
 use super::change::{lanes, of_size};
 use super::grow::{self, Care, Grower};
-use super::{chance, mask};
+use super::{chance, mask, outside};
 use deburr_algebraic::Target;
 use deburr_fuzz::Rng;
 use deburr_ir_core::{AluOp, AluSrc, Builder, Def, Flags, Function};
@@ -31,6 +31,14 @@ impl<'a> Terms<'a> {
             }
         }
         Terms { set, ops, matched }
+    }
+
+    /// The group of a rule mostly, now and then any group.
+    pub fn group(&self, rng: &mut Rng) -> usize {
+        match self.set.rules.is_empty() || chance(rng, 20) {
+            true => rng.below(self.set.groups.len()),
+            false => rng.pick(&self.set.rules).group,
+        }
     }
 
     /// A few operations of any opcode, on each other, constants and values of which nothing is known.
@@ -90,8 +98,9 @@ impl<'a> Terms<'a> {
             for place in left.places.iter().filter(|p| p.user.is_none()) {
                 pool.push(place.def);
             }
-            if chance(rng, 30) {
-                pool.push(rng.pick(&left.places).def);
+            let inner = rng.pick(&left.places).def;
+            if chance(rng, 30) && outside::is_seen_at_end(b.f, inner) {
+                pool.push(inner);
             }
         }
         self.stores(&mut b, rng, &pool);

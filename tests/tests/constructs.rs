@@ -1,44 +1,21 @@
 //! Constructs of the rule language that few rules of the tree have, or none: what both matchers make of programs.
 //!
-//! `tests/constructs/*.rules` are a rule set of its own, a group a construct; `tests/constructs/GROUP.txt` hold programs
-//! and what becomes of them. `BLESS=1` writes that. `%0` to `%3` are given, `out` says what is needed.
+//! `tests/constructs/GROUP.txt` hold programs and what the rules of a group make of them. `BLESS=1` writes that. `%0` to `%3` are given, `out` says what is needed.
 
 use deburr_algebraic::interp::matcher::Interpreter;
 use deburr_algebraic::{Group, Options, Report, Rewriter, RuleSet, Target, run, run_with};
-use deburr_ir_core::{Function, Instr, Intrinsic};
-use deburr_rulegen::rules::{Texts, model};
+use deburr_ir_core::{AluOp, Builder, Def, Flags, Function, Instr, Intrinsic, Shape};
+use deburr_rulegen::rules::model;
+use deburr_tests::constructs::{rules, set};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-
-#[allow(
-    clippy::all,
-    unused,
-    missing_docs,
-    reason = "generated code is regular rather than minimal: it binds values that some arms don't use"
-)]
-mod matchers {
-    include!(concat!(env!("OUT_DIR"), "/constructs/rules.rs"));
-}
-mod sources {
-    include!(concat!(env!("OUT_DIR"), "/constructs/sources.rs"));
-}
-use matchers::RULES;
-
-/// The same rules, as the reference matcher reads them.
-fn set() -> model::RuleSet {
-    let texts = Texts {
-        opcodes: deburr_ruleset::OPCODES,
-        intrinsics: deburr_ruleset::INTRINSICS,
-        rules: sources::SOURCES,
-    };
-    texts.load().unwrap().rules().unwrap()
-}
+use std::time::Instant;
 
 /// A rule set with the same names and numbers, but nothing compiled.
 fn hollow() -> &'static RuleSet {
     let hollow = |g: &Group| Group { by_op: &[], dialect: &[], outside: &[], ..*g };
-    let groups: Vec<Group> = RULES.groups.iter().map(hollow).collect();
-    Box::leak(Box::new(RuleSet { groups: Vec::leak(groups), ..RULES }))
+    let groups: Vec<Group> = rules().groups.iter().map(hollow).collect();
+    Box::leak(Box::new(RuleSet { groups: Vec::leak(groups), ..*rules() }))
 }
 
 /// Values that every program is given.
@@ -98,9 +75,9 @@ fn programs_become_what_they_should() {
     let mut options = Options::default();
     options.trace = true;
     let mut wrong = Vec::new();
-    for group in RULES.groups {
-        let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join(format!("tests/constructs/{}.txt", group.name));
+    for group in rules().groups {
+        let path: PathBuf =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("constructs/{}.txt", group.name));
         let text = std::fs::read_to_string(&path).unwrap();
         let interpreter = Interpreter::new(&set, group.name).unwrap();
         let mut blessed = String::new();
@@ -112,7 +89,7 @@ fn programs_become_what_they_should() {
             let body = body.trim_end();
             let before = program(body);
             let mut one = before.clone();
-            let report = run(&mut one, &RULES, group.name, &target, &options).unwrap();
+            let report = run(&mut one, rules(), group.name, &target, &options).unwrap();
             let done = told(&one, &report);
             idle.retain(|rule| !report.trace.iter().any(|t| t.rule == *rule));
             let mut two = before.clone();
@@ -148,7 +125,7 @@ fn what_is_made_is_legal() {
     let fired = |target: &Target| {
         let options = Options::default();
         let mut one = program(body);
-        let report = run(&mut one, &RULES, "intrinsics", target, &options).unwrap();
+        let report = run(&mut one, rules(), "intrinsics", target, &options).unwrap();
         let mut two = program(body);
         let mut extra = |cx: &mut Rewriter<'_>, i: Instr| interpreter.apply(cx, i, |i| i).is_some();
         let other = run_with(&mut two, hollow, "intrinsics", target, &options, Some(&mut extra));
@@ -168,6 +145,62 @@ fn what_is_made_is_legal() {
     assert!(!legal(&spirv, Intrinsic::SPARSE_RESIDENCY_CODE_AND, 32), "no instruction");
     assert!(!legal(&spirv, vertex, 32), "only some stages have it");
     assert!(legal(&everything, vertex, 32));
+}
+
+/// A function of so many sums of one product, which a product uses beside them if it is `shared`, behind all.
+fn sums(n: usize, shared: bool) -> Function {
+    let mut f = Function::new("main");
+    let mut b = Builder::at_end(&mut f);
+    let [x, y, z] = [0; 3].map(|_| b.undef(1, 32));
+    b.flags = Flags::CONTRACT;
+    let product = b.alu(AluOp::FMUL, &[x, y]);
+    let mut values: Vec<Def> = (0..n).map(|_| b.alu(AluOp::FADD, &[product, z])).collect();
+    b.flags = Flags::empty();
+    if shared {
+        values.push(b.alu(AluOp::FMUL, &[product, z]));
+    }
+    let at = b.imm_u32(0);
+    for value in values {
+        b.intrinsic_with(Intrinsic::STORE_OUTPUT, Shape::NONE, &[value, at], &[]);
+    }
+    f
+}
+
+/// Rewrites by each matcher in turn.
+fn by_both(f: &Function, set: &model::RuleSet, group: &str) -> [u64; 2] {
+    let (target, options) = (Target::generic("everything"), Options::default());
+    let interpreter = Interpreter::new(set, group).unwrap();
+    let mut turn = |cx: &mut Rewriter<'_>, i: Instr| interpreter.apply(cx, i, |i| i).is_some();
+    let one = run(&mut f.clone(), rules(), group, &target, &options).unwrap();
+    let two =
+        run_with(&mut f.clone(), hollow(), group, &target, &options, Some(&mut turn)).unwrap();
+    [one.fired, two.fired]
+}
+
+#[test]
+fn users_are_looked_at_up_to_a_bound() {
+    let set = set();
+    assert_eq!(by_both(&sums(64, false), &set, "profit"), [64; 2]);
+    assert_eq!(by_both(&sums(65, false), &set, "profit"), [0; 2]);
+    assert_eq!(by_both(&sums(63, true), &set, "profit"), [0; 2]);
+}
+
+/// What everything uses costs as much at each of its users as what few use: ten times the users take about ten times as
+/// long. Where each user looks at all others, they take a hundred times as long.
+#[test]
+fn shared_values_are_linear() {
+    let set = set();
+    let time = |n: usize, runs: usize| {
+        let f = sums(n, true);
+        let once = || {
+            let start = Instant::now();
+            assert_eq!(by_both(&f, &set, "profit"), [0; 2]);
+            start.elapsed()
+        };
+        (0..runs).map(|_| once()).min().unwrap()
+    };
+    let (few, many) = (time(10_000, 3), time(100_000, 1));
+    assert!(many < 35 * few, "{few:?} at 10,000 users, {many:?} at 100,000");
 }
 
 #[test]
