@@ -94,7 +94,7 @@ impl std::error::Error for Error {}
 
 /// Instructions to be visited, each at most once at a time: those that the sweep over the function has not come to yet,
 /// then those on a list.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
     list: VecDeque<Instr>,
     /// By instruction: 0 if it isn't on the list, else one more than the levels of users that are to follow its visit.

@@ -5,7 +5,7 @@
 //! - [`Rewriter`] is what the compiled matchers work with.
 //! - [`facts`] knows ranges, bits and float classes of values.
 //! - [`Target`] says which operations are legal and which options hold.
-//! - `interp` (feature) interprets rules at run time; with it comes `run_naive`, which tests hold the driver to.
+//! - `interp` (feature) interprets rules at run time; with it come `run_naive` and `forgotten`, which tests hold the driver to.
 
 #![forbid(unsafe_code)]
 
@@ -27,7 +27,7 @@ mod turn;
 pub use chain::Chain;
 pub use driver::{Counts, Error, Guest, Options, Report, TraceEntry, run, run_with};
 #[cfg(feature = "interp")]
-pub use naive::{Order, run_naive};
+pub use naive::{Order, forgotten, run_naive};
 pub use rewriter::{Rewriter, Val, seldom};
 pub use ruleset::{Group, MatchFn, Root, RuleInfo, RuleSet, TransferFn, Watch};
 pub use target::Target;

@@ -46,6 +46,7 @@ const fn fault(
 
 const M: &str = "matcher.rs";
 const E: &str = "expr.rs";
+const O: &str = "outside.rs";
 
 /// Every fault. The first is none.
 const FAULTS: &[Fault] = &[
@@ -303,6 +304,82 @@ const FAULTS: &[Fault] = &[
         M,
         "true => format!(\"Val::from(v{id}.def)\"),",
         "true => format!(\"v{id}\"),",
+    ),
+    fault(
+        "what goes is used by the root alone",
+        M,
+        "format!(\"cx.dies({value}, &[{ops}], &[{chains}])\")",
+        "format!(\"cx.dies({value}, &[n0], &[{chains}])\")",
+    ),
+    fault(
+        "parts of chains don't go",
+        M,
+        "format!(\"cx.dies({value}, &[{ops}], &[{chains}])\")",
+        "format!(\"cx.dies({value}, &[{ops}], &[])\")",
+    ),
+    fault(
+        "a chain below may be longer",
+        M,
+        "false => self.test(format!(\"c{node}.len() == {}\", operands.len())),",
+        "false => self.test(format!(\"c{node}.len() >= {}\", operands.len())),",
+    ),
+    fault(
+        "an operand of a chain is taken twice",
+        M,
+        "self.test(taken.join(\" && \"));",
+        "let _ = taken;",
+    ),
+    fault(
+        "what is left of a chain is lost",
+        M,
+        "value = \"all\".to_string();",
+        "value = String::from(\"cx.arg(n0, 0)\");",
+    ),
+    fault(
+        "licences of a chain's root are kept",
+        M,
+        "Some(_) => format!(\"c{n}.flags()\"),",
+        "Some(_) => format!(\"cx.flags(n{n})\"),",
+    ),
+    fault(
+        "licences inside of chains are not tested",
+        M,
+        "if sig.float { flag_names(self.rule.licences) }",
+        "if false { flag_names(self.rule.licences) }",
+    ),
+    fault(
+        "constants under phis are used where they are",
+        M,
+        "copied: rule.constants_under_phis(),",
+        "copied: Vec::new(),",
+    ),
+    fault(
+        "a const index is not tested",
+        O,
+        "self.test(format!(\"cx.index(n{node}, Index::{name}) == {value}\"));",
+        "let _ = (name, value);",
+    ),
+    fault(
+        "a const index is not given",
+        O,
+        "format!(\"(Index::{name}, {value})\")",
+        "format!(\"(Index::{name}, {value} & 1)\")",
+    ),
+    fault("attributes are exchanged", O, "*value != 0", "*value == 0"),
+    fault(
+        "the sources of a texture operation are not counted",
+        O,
+        "self.test(format!(\"cx.sources(n{node}) == {}\", srcs.len()));",
+        "",
+    ),
+    fault("sources are of one kind", O, "camel(TEX_SRCS[srcs[i]])", "camel(TEX_SRCS[srcs[0]])"),
+    fault("a phi has one order", O, "for o{node} in 0..2 {{", "for o{node} in 0..1 {{"),
+    fault("a phi's other order first", O, "for o{node} in 0..2 {{", "for o{node} in [1, 0] {{"),
+    fault(
+        "values of one edge are used behind phis",
+        O,
+        "in self.rule.needed_at_phis() {",
+        "in self.rule.needed_at_phis().into_iter().take(0) {",
     ),
     fault(
         "rules in reverse",

@@ -4,7 +4,7 @@ use super::change::Plan;
 use super::grow::Care;
 use super::outside;
 use super::terms::{Terms, targets};
-use deburr_algebraic::{Options, Order, RuleSet, Target, run, run_naive};
+use deburr_algebraic::{Options, Order, RuleSet, Target, forgotten, run, run_naive};
 use deburr_fuzz::Rng;
 use deburr_ir_core::{Builder, Function, InstrKind, Swizzle};
 use deburr_rulegen::rules::model;
@@ -20,7 +20,8 @@ pub struct Fixed {
     pub enabled: u64,
     /// Functions of which the loop in program order leaves the same text.
     pub same: u64,
-    /// Functions on which the driver isn't at a fixed point, or isn't where the naive loop is in the driver's order.
+    /// Functions on which the driver isn't at a fixed point, or on which something could have been done on the way that it
+    /// hadn't on its list.
     pub wrong: Vec<String>,
     /// Texts of some functions of which the loop in program order leaves something else.
     pub otherwise: Vec<String>,
@@ -147,16 +148,9 @@ fn one(
             again.folded
         ));
     }
-    let mut listed = before.clone();
-    let other = naive(&mut listed, Order::Driver)?;
-    if text(&listed) != text(&driven) {
-        let names =
-            |r: &deburr_algebraic::Report| r.trace.iter().map(|t| t.rule).collect::<Vec<_>>();
-        return Err(format!(
-            "in the driver's order: {:?} and {:?}, leaving\n{driven}\nand\n{listed}\nof\n{before}",
-            names(&did),
-            names(&other)
-        ));
+    let forgotten = forgotten(&mut before.clone(), rules, group, target, &options);
+    if let Some(what) = forgotten.map_err(|e| e.to_string())? {
+        return Err(format!("the driver forgets {what}\nof\n{before}"));
     }
     let mut once = before.clone();
     naive(&mut once, Order::Once)?;
