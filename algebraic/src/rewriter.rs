@@ -412,8 +412,10 @@ impl<'f> Rewriter<'f> {
         let mut builder = self.builder();
         builder.flags = flags;
         let def = builder.alu_instr(op, comps, &srcs).def();
-        let defs: SmallVec<[Def; 4]> = operands.iter().map(|v| v.def).collect();
-        self.gained_operands(&defs);
+        if self.watches_gains() {
+            let defs: SmallVec<[Def; 4]> = operands.iter().map(|v| v.def).collect();
+            self.gained_operands(&defs);
+        }
         self.created(def)
     }
 
@@ -445,7 +447,7 @@ impl<'f> Rewriter<'f> {
         let before = self.facts.cached(old).unwrap_or(all);
         self.enqueue_users(old);
         let users: SmallVec<[Def; 8]> = self.value_users(old);
-        let moved = self.f.uses(old).count();
+        let moved = if self.watches_gains() { self.f.uses(old).count() } else { 0 };
         self.f.replace_all_uses(old, new);
         self.gained_uses(new, moved);
         let is_asked = users.iter().any(|user| self.facts.cached(*user).is_some());
@@ -555,6 +557,11 @@ impl<'f> Rewriter<'f> {
         if enables {
             self.enqueue_users(def);
         }
+    }
+
+    /// Whether new uses of values may enable rules.
+    fn watches_gains(&self) -> bool {
+        self.watch.many > 0 || !self.watch.chains.is_empty()
     }
 
     /// An instruction that is new has these operands.

@@ -332,6 +332,43 @@ impl main {{
     endless.ends(4).says("neither module ends within 1000 instructions (input 0)");
 }
 
+/// Tries and times come from the reference matcher, which changes nothing.
+#[test]
+fn rules_are_counted_as_they_fire_and_are_tried() {
+    let f = Folder::new();
+    let run = |more: &[&str]| {
+        let args = [&["opt", SPV, "-o", "o.spv"], more].concat();
+        (f.run(&args).ends(0).text(), f.read("o.spv"))
+    };
+    let ((_, plain), (text, counted)) = (run(&[]), run(&["--rule-stats"]));
+    assert!(plain == counted, "what is counted is the same module");
+    let numbers = |line: &str| -> Vec<f64> {
+        line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    };
+    let of = |text: &str, rule: &str| {
+        let line = text.lines().find(|l| l.split_whitespace().nth(1) == Some(rule));
+        numbers(line.unwrap_or_else(|| panic!("{rule}: {text}")))
+    };
+    let [fired, tried, time] = of(&text, "isub_const")[..] else { panic!("{text}") };
+    assert!(fired > 0.0 && tried >= fired && time > 0.0, "{text}");
+    let never = text.lines().find(|l| l.contains("never fired")).map(numbers);
+    let [never, _, untried] = never.as_deref().unwrap_or_default()[..] else { panic!("{text}") };
+    let shown = text.lines().filter(|l| l.contains(" tried ") && l.contains("µs")).count();
+    let (all, _) = run(&["--rule-stats", "-v"]);
+    let idle: Vec<Vec<f64>> = all.lines().filter(|l| l.contains("µs")).map(numbers).collect();
+    assert_eq!(idle.len(), shown + never as usize, "{all}");
+    assert!(untried <= never && idle.iter().any(|n| n[0] == 0.0 && n[1] > 0.0), "{all}");
+    // Over several inputs, what none of them fires is named.
+    std::fs::create_dir(f.path("out")).ok();
+    f.write("more.nir", f.run(&["print", SPV]).ends(0).text());
+    let both = f.run(&["opt", SPV, "more.nir", "-o", "out/", "--rule-stats"]).ends(0).text();
+    let (_, total) = both.split_once("all inputs:").expect("there are two");
+    assert_eq!(of(total, "isub_const")[0], 2.0 * fired, "{both}");
+    assert!(total.lines().any(|l| l.trim().starts_with("0 ")), "{both}");
+    let json = f.run(&["opt", SPV, "-o", "o.spv", "--rule-stats", "--json"]).ends(0).text();
+    assert!(json.contains("\"rule_stats\":[{\"name\":"), "{json}");
+}
+
 #[test]
 fn options_of_opt_tell_what_they_say() {
     let f = Folder::new();

@@ -25,6 +25,7 @@ use deburr_rulegen::rules::model::{
 };
 use smallvec::SmallVec;
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 /// A rule set to be interpreted.
 #[derive(Debug)]
@@ -129,6 +130,36 @@ impl<'r> Interpreter<'r> {
             }
         }
         None
+    }
+
+    /// Tries the group's rules on an instruction, in order up to the first that applies; true if there is one. Nothing is
+    /// changed. `tried` is told of each, and how long it took. `number` says under which number a rule can be switched off.
+    pub fn try_each(
+        &self,
+        cx: &mut Rewriter<'_>,
+        root: Instr,
+        number: impl Fn(usize) -> usize,
+        tried: &mut dyn FnMut(usize, Duration),
+    ) -> bool {
+        for &index in self.rules_at(cx, root) {
+            let state = State { set: self.set, rule: &self.set.rules[index] };
+            let start = Instant::now();
+            let mut choices = Choices::default();
+            let applies = loop {
+                let mut m = Match::default();
+                if state.attempt(cx, root, number(index), &mut choices, &mut m).is_ok() {
+                    break true;
+                }
+                if !choices.turn() {
+                    break false;
+                }
+            };
+            tried(index, start.elapsed());
+            if applies {
+                return true;
+            }
+        }
+        false
     }
 
     /// The rules whose root an instruction may be.

@@ -27,6 +27,7 @@ mod parallel;
 mod parse;
 mod print;
 mod report;
+mod rule_stats;
 mod rulebook;
 mod rules_check;
 mod rules_fmt;

@@ -9,8 +9,12 @@ use crate::options::{Reading, parse_jobs};
 use crate::output;
 use crate::parallel::in_order;
 use crate::report::{Diagnostic, Exit, Kind, Place, Reporter, Trouble};
+use crate::rule_stats::{Meter, RuleStats};
+use crate::rulebook::Rulebook;
+use deburr_algebraic::Guest;
 use deburr_ir_core::Module;
 use deburr_passes::{Options, Report};
+use deburr_rulegen::rules::RuleSet;
 use deburr_spirv::{Counts, WriteOptions};
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -51,7 +55,7 @@ pub struct Args {
     /// Print each rewrite
     #[arg(long)]
     trace: bool,
-    /// Print how often each rule fired
+    /// Print by rule: fired, tried, time in the reference matcher
     #[arg(long)]
     rule_stats: bool,
     /// Print the module after each run of this pass that changed it
@@ -124,7 +128,11 @@ pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
         Ok(optimiser) => optimiser,
         Err(exit) => return exit,
     };
-    let job = Job { args, folder, optimiser: &optimiser };
+    let built_in = match args.rule_stats.then(|| Rulebook::of(tree)?.rules()).transpose() {
+        Ok(built_in) => built_in,
+        Err(trouble) => return reporter.diagnose_all(&trouble),
+    };
+    let job = Job { args, folder, optimiser: &optimiser, built_in };
     if let Some((a, b, out)) = job.collision() {
         return reporter.usage(&format!(
             "`{}` and `{}` would both be written to `{}`",
@@ -143,12 +151,22 @@ pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
     // Whoever reads what is told may stop reading: the modules are written all the same.
     reporter.lasting = out != Some(Path::new("-"));
     let mut exit = Exit::Ok;
+    let mut all = RuleStats::new(optimiser.rules().rules);
     in_order(
         &args.inputs,
         args.jobs,
         |path| job.one(path),
-        |result| exit = exit.max(job.tell(result, reporter)),
+        |result| {
+            if let Some(stats) = result.as_ref().ok().and_then(|f| f.done.rule_stats.as_ref()) {
+                all.add(stats);
+            }
+            exit = exit.max(job.tell(result, reporter));
+        },
     );
+    if args.rule_stats && args.inputs.len() > 1 && !reporter.json {
+        reporter.remark("all inputs:");
+        all.lines(true).iter().for_each(|line| reporter.remark(line));
+    }
     exit
 }
 
@@ -156,6 +174,8 @@ struct Job<'a> {
     args: &'a Args,
     folder: bool,
     optimiser: &'a Optimiser<'a>,
+    /// The rules of the tree, to be tried by the reference matcher where that is asked for.
+    built_in: Option<RuleSet>,
 }
 
 /// What an input came to.
@@ -200,7 +220,7 @@ impl Job<'_> {
             text.extend(done.passes());
         }
         if self.args.rule_stats {
-            text.extend(done.rules());
+            text.extend(done.rules(reporter.verbose > 0));
         }
         if reporter.json {
             text = vec![done.json()];
@@ -276,7 +296,7 @@ impl Job<'_> {
         let before = words.as_deref().and_then(|w| deburr_spirv::count(w).ok());
         let kinds = Kinds::of(&module);
         let original = self.args.check.then(|| module.clone());
-        let (report, prints) = self.optimise(name, &mut module)?;
+        let (report, prints, rule_stats) = self.optimise(name, &mut module)?;
         let out = self.destination(path);
         let same =
             |original: Module| crate::check::same(name, &original, &module, self.args.seed).err();
@@ -297,6 +317,7 @@ impl Job<'_> {
             kinds_after: Kinds::of(&module),
             left: Left::of(&module, &report),
             report,
+            rule_stats,
             ms: start.elapsed().as_secs_f64() * 1e3,
         };
         Ok(Finished { done, warnings, stdout, prints, failed })
@@ -321,6 +342,7 @@ impl Job<'_> {
             kinds_after: kinds,
             left: Left::default(),
             report: Report::default(),
+            rule_stats: None,
             ms: 0.0,
         };
         Ok(Finished { done, warnings: Trouble::new(), stdout, prints: Vec::new(), failed: None })
@@ -349,7 +371,11 @@ impl Job<'_> {
         }
     }
 
-    fn optimise(&self, path: &str, module: &mut Module) -> Result<(Report, Vec<String>), Trouble> {
+    fn optimise(
+        &self,
+        path: &str,
+        module: &mut Module,
+    ) -> Result<(Report, Vec<String>, Option<RuleStats>), Trouble> {
         let mut options = Options::default();
         options.validate &= !self.args.no_validate;
         options.rules.trace = self.args.trace;
@@ -361,8 +387,16 @@ impl Job<'_> {
                 prints.push(format!("// after {pass}\n{m}"));
             }
         };
-        let report = self.optimiser.run(path, module, options, &mut observer, None)?;
-        Ok((report, prints))
+        let (optimiser, rules) = (self.optimiser, self.optimiser.rules().rules);
+        let mut meter = self.built_in.as_ref().map(|set| Meter::new(rules, set, optimiser.own()));
+        let guest = meter.as_mut().map(|meter| meter as &mut dyn Guest);
+        let report = optimiser.run(path, module, options, &mut observer, guest)?;
+        let stats = meter.map(|meter| {
+            let mut stats = meter.stats();
+            stats.fired(report.rules.counts.iter().map(|(name, n)| (*name, *n)));
+            stats
+        });
+        Ok((report, prints, stats))
     }
 
     /// The bytes of the result, and the counts of its SPIR-V where it has one.

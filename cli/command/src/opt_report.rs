@@ -1,6 +1,7 @@
 //! What `deburr opt` tells of an input.
 
 use crate::json::{Object, list};
+use crate::rule_stats::RuleStats;
 use deburr_ir_core::{DerefKind, InstrKind, InstrView, Module, SpecValue};
 use deburr_passes::Report;
 use deburr_spirv::Counts;
@@ -104,6 +105,7 @@ pub struct Done {
     pub kinds_after: Kinds,
     pub left: Left,
     pub report: Report,
+    pub rule_stats: Option<RuleStats>,
     pub ms: f64,
 }
 
@@ -199,14 +201,11 @@ impl Done {
         out
     }
 
-    /// How often each rule fired, the most frequent first.
-    pub fn rules(&self) -> Vec<String> {
+    /// How often each rule fired and was tried, the most frequent first; also rules that don't fire with `idle`.
+    pub fn rules(&self, idle: bool) -> Vec<String> {
         let rules = &self.report.rules;
-        let mut counts: Vec<(&str, u64)> =
-            rules.counts.iter().map(|(name, n)| (*name, *n)).collect();
-        counts.sort_by_key(|(name, n)| (std::cmp::Reverse(*n), *name));
         let mut out = vec![format!("{:8} rewrites, {} folded", rules.fired, rules.folded)];
-        out.extend(counts.iter().map(|(name, n)| format!("{n:8} {name}")));
+        out.extend(self.rule_stats.iter().flat_map(|stats| stats.lines(idle)));
         out
     }
 
@@ -243,6 +242,10 @@ impl Done {
         let line = line.raw("rounds", self.report.rounds).raw("ms", format!("{:.3}", self.ms));
         let rules =
             self.report.rules.counts.iter().fold(Object::nested(), |o, (rule, n)| o.raw(rule, n));
-        line.raw("passes", list(passes)).raw("rules", rules.end()).end()
+        let line = line.raw("passes", list(passes)).raw("rules", rules.end());
+        match &self.rule_stats {
+            None => line.end(),
+            Some(stats) => line.raw("rule_stats", stats.json()).end(),
+        }
     }
 }

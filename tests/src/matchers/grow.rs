@@ -288,10 +288,11 @@ impl<'a> Grower<'a> {
             }
         }
         // Two constants are often the same one.
-        let earlier =
-            self.vars.values().map(|s| s.def).find(|d| {
-                b.f.bits(*d) == bits && b.f.comps(*d) == wide && b.f.constant(*d).is_some()
-            });
+        let is_one =
+            |d: &Def| b.f.bits(*d) == bits && b.f.comps(*d) == wide && b.f.constant(*d).is_some();
+        let in_order = (0..self.rule.vars.len()).filter_map(|v| self.vars.get(&v));
+        let earlier = in_order.map(|s| s.def).find(is_one);
+        let earlier = earlier.filter(|d| outside::is_seen(b, *d));
         let again = earlier.filter(|_| chance(rng, 40));
         let fits = self.fitting.as_ref().filter(|_| fact).map(|f| f[v]);
         let asked = if self.care == Care::Fits && self.is_in_fact(v) { 95 } else { 50 };

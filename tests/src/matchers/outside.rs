@@ -160,14 +160,7 @@ impl Grower<'_> {
         for (arg, arm) in args.iter().zip(arms) {
             b.cursor = Cursor::BlockEnd(arm);
             let def = self.plain(b, rng, *arg);
-            let last = match b.cursor {
-                Cursor::Before(i) | Cursor::After(i) => b.f.block_of(i).unwrap_or(arm),
-                Cursor::BlockStart(block)
-                | Cursor::AfterPhis(block)
-                | Cursor::BlockEnd(block)
-                | Cursor::BeforeJump(block) => block,
-            };
-            srcs.push((last, def));
+            srcs.push((block_at(b).unwrap_or(arm), def));
         }
         let mut slots = vec![0, 1];
         if chance(rng, 50) {
@@ -257,6 +250,25 @@ pub(super) fn behind(f: &Function, def: Def) -> Cursor {
     match (f.kind(def.instr()), f.block_of(def.instr())) {
         (InstrKind::Phi, Some(block)) => Cursor::AfterPhis(block),
         _ => Cursor::After(def.instr()),
+    }
+}
+
+/// The block where the next instruction goes.
+fn block_at(b: &Builder<'_>) -> Option<Block> {
+    match b.cursor {
+        Cursor::Before(i) | Cursor::After(i) => b.f.block_of(i),
+        Cursor::BlockStart(block)
+        | Cursor::AfterPhis(block)
+        | Cursor::BlockEnd(block)
+        | Cursor::BeforeJump(block) => Some(block),
+    }
+}
+
+/// Whether a value can be used by the next instruction.
+pub(super) fn is_seen(b: &Builder<'_>, def: Def) -> bool {
+    match (b.f.block_of(def.instr()), block_at(b)) {
+        (Some(from), Some(at)) => from == at || Dominance::new(b.f).dominates(from, at),
+        _ => false,
     }
 }
 
