@@ -17,7 +17,7 @@ use deburr_rulegen::rules::ops::{IntrinsicSig, OpSig};
 /// The kinds of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// An operation becomes another on values of the same sizes.
+    /// An operation becomes another on values of the same sizes; a constant or an undef something else.
     Opcode,
     /// Two operands that may not be exchanged are.
     Order,
@@ -265,11 +265,18 @@ impl<'a> Plan<'a> {
 
     /// Another operation on values of the same sizes in place of one.
     fn opcode(&self, case: &mut Case, rng: &mut Rng) -> bool {
-        let operation = |n: &NodeKind| matches!(n, NodeKind::Op { .. } | NodeKind::Outside { .. });
+        let is_const = |var: VarId| self.rule.vars[var].kind == VarKind::Const;
+        let operation = |n: &NodeKind| match n {
+            NodeKind::Op { .. } | NodeKind::Outside { .. } | NodeKind::Undef => true,
+            NodeKind::Var(var) => is_const(*var),
+            _ => false,
+        };
         let Some(at) = self.place(case, rng, operation) else { return false };
         let op = match &self.rule.nodes[at.node].kind {
             NodeKind::Op { op, .. } => op,
             NodeKind::Outside { what, .. } => return self.other(case, rng, at, what),
+            NodeKind::Var(_) => return unknown(&mut case.f, at),
+            NodeKind::Undef => return defined(&mut case.f, rng, at),
             _ => return false,
         };
         let sig = self.set.ops.get(*op);
@@ -315,12 +322,12 @@ impl<'a> Plan<'a> {
                         && (&other.srcs, &other.src_bits) == (&sig.srcs, &sig.src_bits)
                         && other.sizes & size_set(f.bits(at.def).into()) != 0
                 };
-                let others: Vec<usize> = all.filter(fits).map(|(n, _)| n).collect();
-                if f.intrinsic(instr) != Some(Intrinsic(*id as u16)) || others.is_empty() {
+                let others: Vec<u16> = all.filter(fits).map(|(_, other)| other.id).collect();
+                if f.intrinsic(instr) != Some(Intrinsic(sig.id)) || others.is_empty() {
                     return unknown(f, at);
                 }
                 let srcs: Vec<Def> = f.srcs(instr).iter().map(|s| s.def()).collect();
-                let (op, shape) = (Intrinsic(*rng.pick(&others) as u16), f.shape(at.def));
+                let (op, shape) = (Intrinsic(*rng.pick(&others)), f.shape(at.def));
                 let mut b = Builder::new(f, Cursor::Before(instr));
                 let new = b.intrinsic_with(op, shape, &srcs, &[]);
                 f.replace_all_uses(at.def, new.def());
@@ -625,6 +632,16 @@ fn unknown(f: &mut Function, at: Place) -> bool {
     let (comps, bits) = (f.comps(at.def), f.bits(at.def));
     let cursor = outside::ahead(f, user, slot);
     let value = Builder::new(f, cursor).undef(comps, bits);
+    f.set_src(user, slot, value);
+    true
+}
+
+/// A constant in the place of a value that is undefined.
+fn defined(f: &mut Function, rng: &mut Rng, at: Place) -> bool {
+    let Some((user, slot)) = at.user else { return false };
+    let (comps, bits) = (f.comps(at.def), f.bits(at.def));
+    let cursor = outside::ahead(f, user, slot);
+    let value = grow::constant(&mut Builder::new(f, cursor), rng, bits, comps);
     f.set_src(user, slot, value);
     true
 }

@@ -97,7 +97,7 @@ impl Grower<'_> {
                 let srcs: Vec<Def> = args.iter().map(|arg| self.plain(b, rng, *arg)).collect();
                 let indices: Vec<(Index, u32)> =
                     indices.iter().map(|(at, v)| (Index(*at as u8), *v)).collect();
-                let (op, shape) = (Intrinsic(*id as u16), shape(count, bits));
+                let (op, shape) = (Intrinsic(sig.id), shape(count, bits));
                 let instr = b.intrinsic_with(op, shape, &srcs, &indices);
                 (instr, (0..args.len()).collect())
             }
