@@ -206,7 +206,7 @@ impl Job<'_> {
         }
         if let Some(trouble) = finished.failed {
             if self.args.rule_stats {
-                traces.extend(done.rules());
+                traces.extend(done.rules(reporter.verbose > 0));
             }
             let tell = match reporter.json || done.out == "-" {
                 true => Reporter::aside,
