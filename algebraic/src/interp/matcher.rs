@@ -295,7 +295,7 @@ impl State<'_> {
     }
 
     /// Matches a node against a value that is seen. Depth is bounded by the parser of rules.
-    fn matches(
+    pub(super) fn matches(
         &self,
         cx: &Rewriter<'_>,
         id: NodeId,
@@ -384,38 +384,7 @@ impl State<'_> {
                 }
                 Ok(())
             }
-            NodeKind::Outside { what, args, bind } => {
-                let slots = self.outside_slots(f, what, id, instr_of(&seen), choices, m)?;
-                let all = f.comps(seen.def);
-                // Each component of a phi is that of its operands.
-                let by_component = *what == Outside::Phi && id != self.rule.pattern;
-                let whole = node.swizzle.is_some()
-                    || by_component
-                    || seen.comps.iter().copied().eq(0..all)
-                        && self.count(node.comps, root_comps) == all;
-                m.expect(whole, Test::Components(id))?;
-                m.instrs.insert(id, instr_of(&seen));
-                m.expect(self.is_unseen(cx, id, &seen), Test::Shared(id))?;
-                if let Some(var) = bind {
-                    m.vars.insert(*var, seen.clone());
-                }
-                for (arg, slot) in args.iter().zip(slots) {
-                    let def = f.src(instr_of(&seen), slot);
-                    let comps = match by_component {
-                        true => seen.comps.clone(),
-                        false => (0..f.comps(def)).collect(),
-                    };
-                    let operand = Seen { def, comps };
-                    m.nodes.insert(*arg, operand.clone());
-                    let wanted = &self.rule.nodes[*arg];
-                    let as_many = wanted.swizzle.is_some()
-                        || by_component
-                        || self.count(wanted.comps, root_comps) == f.comps(def);
-                    m.expect(as_many, Test::Components(*arg))?;
-                    self.matches(cx, *arg, operand, root_comps, choices, m)?;
-                }
-                Ok(())
-            }
+            NodeKind::Outside { .. } => self.matches_outside(cx, id, seen, root_comps, choices, m),
             NodeKind::Undef => m.expect(self.is_chosen_here(cx, &seen, m), Test::Undef(id)),
             NodeKind::Compute { .. } | NodeKind::Ref(_) => Err(Test::Opcode(id)),
         }
@@ -438,7 +407,7 @@ impl State<'_> {
     }
 
     /// Whether nothing else sees an operation over an undefined value.
-    fn is_unseen(&self, cx: &Rewriter<'_>, id: NodeId, seen: &Seen) -> bool {
+    pub(super) fn is_unseen(&self, cx: &Rewriter<'_>, id: NodeId, seen: &Seen) -> bool {
         let over_undef = |n: NodeId| matches!(self.rule.nodes[n].kind, NodeKind::Undef);
         id == self.rule.pattern
             || !self.rule.reachable(id).into_iter().any(over_undef)
@@ -906,7 +875,7 @@ fn used(f: &Function, def: Def, most: u32) -> u32 {
 }
 
 /// The instruction of a value that is seen.
-fn instr_of(seen: &Seen) -> Instr {
+pub(super) fn instr_of(seen: &Seen) -> Instr {
     seen.def.instr()
 }
 

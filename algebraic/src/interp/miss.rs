@@ -210,13 +210,7 @@ impl State<'_> {
                 format!("the constant `{name}`"),
                 values.constant(seen.def, &seen.comps, base),
             ),
-            Test::Undef(_) => {
-                let saw = match f.view(seen.def.instr()) {
-                    InstrView::Undef => "an undefined value that more depends on".to_string(),
-                    _ => values.of(seen.def, base),
-                };
-                ("undef", "an undefined value that nothing else depends on".to_string(), saw)
-            }
+            Test::Undef(_) => undef_words(f, seen.def, values.of(seen.def, base)),
             Test::Shared(_) => {
                 let uses = f.uses(seen.def).count();
                 let wanted = format!("`{name}` to be used once: it depends on an undefined value");
@@ -621,6 +615,16 @@ fn letters(comps: &[u8]) -> String {
         false => char::from(b"xyzw"[usize::from(c & 3)]),
     };
     comps.iter().map(letter).collect()
+}
+
+/// A test that a value is undefined and may be chosen.
+fn undef_words(f: &Function, def: Def, value: String) -> (&'static str, String, String) {
+    let wanted = "an undefined value that nothing else depends on";
+    let saw = match f.view(def.instr()) {
+        InstrView::Undef => "an undefined value that more depends on".to_string(),
+        _ => value,
+    };
+    ("undef", wanted.to_string(), saw)
 }
 
 /// A test on flags of one kind: its name, those that are missing, and those that are there.

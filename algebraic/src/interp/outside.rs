@@ -1,7 +1,7 @@
 //! The reference matcher outside of arithmetic: intrinsics, texture operations, phis.
 
 use super::expr::Choices;
-use super::matcher::{Match, State};
+use super::matcher::{Match, Seen, State, instr_of};
 use super::miss::Test;
 use crate::rewriter::{Rewriter, Val};
 use crate::ruleset::Root;
@@ -29,6 +29,51 @@ fn attribute(tex: &TexInfo, at: usize) -> u32 {
 }
 
 impl State<'_> {
+    /// Matches what isn't arithmetic with a value that is seen.
+    pub(super) fn matches_outside(
+        &self,
+        cx: &Rewriter<'_>,
+        id: NodeId,
+        seen: Seen,
+        root_comps: u8,
+        choices: &mut Choices,
+        m: &mut Match,
+    ) -> Result<(), Test> {
+        let (f, node, instr) = (cx.func(), &self.rule.nodes[id], instr_of(&seen));
+        let NodeKind::Outside { what, args, bind } = &node.kind else {
+            return Err(Test::Opcode(id));
+        };
+        let slots = self.outside_slots(f, what, id, instr, choices, m)?;
+        let all = f.comps(seen.def);
+        // Each component of a phi is that of its operands.
+        let by_component = *what == Outside::Phi && id != self.rule.pattern;
+        let whole = node.swizzle.is_some()
+            || by_component
+            || seen.comps.iter().copied().eq(0..all) && self.count(node.comps, root_comps) == all;
+        m.expect(whole, Test::Components(id))?;
+        m.instrs.insert(id, instr);
+        m.expect(self.is_unseen(cx, id, &seen), Test::Shared(id))?;
+        if let Some(var) = bind {
+            m.vars.insert(*var, seen.clone());
+        }
+        for (arg, slot) in args.iter().zip(slots) {
+            let def = f.src(instr, slot);
+            let comps = match by_component {
+                true => seen.comps.clone(),
+                false => (0..f.comps(def)).collect(),
+            };
+            let operand = Seen { def, comps };
+            m.nodes.insert(*arg, operand.clone());
+            let wanted = &self.rule.nodes[*arg];
+            let as_many = wanted.swizzle.is_some()
+                || by_component
+                || self.count(wanted.comps, root_comps) == f.comps(def);
+            m.expect(as_many, Test::Components(*arg))?;
+            self.matches(cx, *arg, operand, root_comps, choices, m)?;
+        }
+        Ok(())
+    }
+
     /// The sources of an instruction that the operands of a node stand for, in the order of the operands.
     pub(super) fn outside_slots(
         &self,
