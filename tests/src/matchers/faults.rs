@@ -47,73 +47,84 @@ const fn fault(
 const M: &str = "matcher.rs";
 const E: &str = "expr.rs";
 const O: &str = "outside.rs";
+const P: &str = "pattern.rs";
 
 /// Every fault. The first is none.
 const FAULTS: &[Fault] = &[
     fault("no fault", M, "", ""),
-    fault("no operand orders", M, "let orders = sig.commutative &&", "let orders = false &&"),
+    fault(
+        "no operand orders",
+        P,
+        "sig.commutative && args.len() >= 2 && !same_var",
+        "false && args.len() >= 2 && !same_var",
+    ),
     fault(
         "operand orders of the root only",
-        M,
-        "let orders = sig.commutative &&",
-        "let orders = self.loops == 0 && sig.commutative &&",
+        P,
+        "sig.commutative && args.len() >= 2 && !same_var",
+        "is_root && sig.commutative && args.len() >= 2 && !same_var",
     ),
-    fault("the other operand order first", M, "{node} in 0..2 {{", "{node} in [1, 0] {{"),
+    fault("the other operand order first", P, "{node} in 0..2 {{", "{node} in [1, 0] {{"),
     fault(
         "one variable under two swizzles is taken for one value",
-        M,
+        P,
         "a == b && self.rule.nodes[args[0]].swizzle == self.rule.nodes[args[1]].swizzle",
         "a == b",
     ),
-    fault("variables that stand elsewhere are taken for free", M, "occurrences == 1 && ", ""),
-    fault("variables of facts are taken for free", M, "&& !in_facts ", ""),
+    fault("variables that stand elsewhere are taken for free", P, "places == 1 && ", ""),
+    fault(
+        "variables of facts are taken for free",
+        P,
+        "first != second && whole(first) && whole(second) && is_mirror(body, body)",
+        "first != second && whole(first) && whole(second)",
+    ),
     fault(
         "swizzles are not composed",
-        M,
-        "format!(\".through(v{node}.swizzle)\")",
-        "String::new()",
+        P,
+        "format!(\"cx.under(v{node}, {slot})\")",
+        "format!(\"cx.arg(n{node}, {slot})\")",
     ),
     fault(
         "swizzle of a variable is not tested",
-        M,
+        P,
         "self.test(format!(\"cx.takes(v{id}, &{s:?})\"));",
         "let _ = s;",
     ),
     fault(
         "a result of several components may be taken in any order",
-        M,
+        P,
         "self.test(format!(\"cx.takes(v{id}, &{all:?})\"));",
         "let _ = all;",
     ),
     fault(
         "a repeated variable may be two values",
-        M,
+        P,
         "                    self.test(text);\n                    return;",
         "                    let _ = text;\n                    return;",
     ),
     fault(
         "a repeated variable is compared without its swizzle",
-        M,
-        "false => format!(\"cx.same({first}, v{id}, {comps})\"),",
-        "false => format!(\"{first}.def == v{id}.def\"),",
+        P,
+        "format!(\"{quick}cx.same({first}, v{id}, {comps})\")",
+        "format!(\"{quick}{first}.def == v{id}.def\")",
     ),
     fault(
         "a repeated variable is compared in one component",
-        M,
-        "false => format!(\"cx.same({first}, v{id}, {comps})\"),",
-        "false => format!(\"cx.same({first}, v{id}, 1)\"),",
+        P,
+        "format!(\"{quick}cx.same({first}, v{id}, {comps})\")",
+        "format!(\"{quick}cx.same({first}, v{id}, 1)\")",
     ),
     fault(
         "a constant may be any value",
-        M,
+        P,
         "self.test(format!(\"cx.is_const(v{id})\"));",
         "let _ = id;",
     ),
     fault(
         "a literal is compared in one component",
-        M,
-        "cx.is_bits(v{id}, {comps}, {})",
-        "cx.is_bits(v{id}, 1, {})",
+        P,
+        "cx.is_bits(v{id}, {comps}, {literal})",
+        "cx.is_bits(v{id}, 1, {literal})",
     ),
     fault(
         "a literal is one more",
@@ -130,9 +141,9 @@ const FAULTS: &[Fault] = &[
     fault("float literals of two sizes are exchanged", M, "at(16), at(32)", "at(32), at(16)"),
     fault(
         "a NaN literal is one pattern",
-        M,
-        "true => format!(\"cx.is_nan(v{id}, {comps})\"),",
-        "true => format!(\"cx.is_bits(v{id}, {comps}, 0)\"),",
+        P,
+        "(true, _) => format!(\"cx.is_nan(v{id}, {comps})\"),",
+        "(true, _) => format!(\"cx.is_bits(v{id}, {comps}, 0)\"),",
     ),
     fault("promises are not tested", M, "let wanted = promises | if", "let wanted = 0 | if"),
     fault(
@@ -276,11 +287,11 @@ const FAULTS: &[Fault] = &[
     ),
     fault(
         "the guard looks at the first operand only",
-        M,
-        "tests.push(format!(\"k0 == {a} || k1 == {a}\"))",
-        "tests.push(format!(\"k0 == {a}\"))",
+        P,
+        "true => format!(\"k0 == {a} || k1 == {a}\"),",
+        "true => format!(\"k0 == {a}\"),",
     ),
-    fault("the guard knows one order", M, "|| (k0 == {b} && k1 == {a})", ""),
+    fault("the guard knows one order", P, "|| (k0 == {b} && k1 == {a})", ""),
     fault(
         "rules that are switched off fire",
         M,
@@ -301,7 +312,7 @@ const FAULTS: &[Fault] = &[
     ),
     fault(
         "a whole value is what the pattern sees of it",
-        M,
+        P,
         "true => format!(\"Val::from(v{id}.def)\"),",
         "true => format!(\"v{id}\"),",
     ),
@@ -319,13 +330,13 @@ const FAULTS: &[Fault] = &[
     ),
     fault(
         "a chain below may be longer",
-        M,
+        P,
         "false => self.test(format!(\"c{node}.len() == {}\", operands.len())),",
         "false => self.test(format!(\"c{node}.len() >= {}\", operands.len())),",
     ),
     fault(
         "an operand of a chain is taken twice",
-        M,
+        P,
         "self.test(taken.join(\" && \"));",
         "let _ = taken;",
     ),
@@ -343,7 +354,7 @@ const FAULTS: &[Fault] = &[
     ),
     fault(
         "licences inside of chains are not tested",
-        M,
+        P,
         "if sig.float { flag_names(self.rule.licences) }",
         "if false { flag_names(self.rule.licences) }",
     ),
@@ -356,14 +367,14 @@ const FAULTS: &[Fault] = &[
     fault(
         "a const index is not tested",
         O,
-        "self.test(format!(\"cx.index(n{node}, Index::{name}) == {value}\"));",
-        "let _ = (name, value);",
+        "self.test(format!(\"cx.index(n{node}, {}) == {value}\", index(self.set, *at)));",
+        "let _ = (at, value);",
     ),
     fault(
         "a const index is not given",
         O,
-        "format!(\"(Index::{name}, {value})\")",
-        "format!(\"(Index::{name}, {value} & 1)\")",
+        "format!(\"({}, {value})\", index(set, *at))",
+        "format!(\"({}, {value} & 1)\", index(set, *at))",
     ),
     fault("attributes are exchanged", O, "*value != 0", "*value == 0"),
     fault(
@@ -373,6 +384,12 @@ const FAULTS: &[Fault] = &[
         "",
     ),
     fault("sources are of one kind", O, "camel(TEX_SRCS[srcs[i]])", "camel(TEX_SRCS[srcs[0]])"),
+    fault(
+        "a phi that is made has its sides exchanged",
+        O,
+        "cx.build_phi(n0, {first}, v{a}, v{b})",
+        "cx.build_phi(n0, {first}, v{b}, v{a})",
+    ),
     fault("a phi has one order", O, "for o{node} in 0..2 {{", "for o{node} in 0..1 {{"),
     fault("a phi's other order first", O, "for o{node} in 0..2 {{", "for o{node} in [1, 0] {{"),
     fault(
