@@ -24,7 +24,12 @@ impl Resolver<'_> {
     pub(super) fn check_made(&mut self, pattern: NodeId, alts: &[Alt]) {
         for alt in alts {
             let mut stack = vec![alt.term];
+            // A replacement is a graph: each node is looked at once.
+            let mut seen = vec![false; self.nodes.len()];
             while let Some(id) = stack.pop() {
+                if std::mem::replace(&mut seen[id], true) {
+                    continue;
+                }
                 stack.extend(self.nodes[id].kind.operands());
                 let NodeKind::Outside { what, args, .. } = self.nodes[id].kind.clone() else {
                     continue;
