@@ -219,7 +219,10 @@ impl Grower<'_> {
         while items.len() > 1 {
             let at = rng.below(items.len() - 1);
             let pair = [items[at], items[at + 1]];
-            b.flags = flags;
+            // Each has what the rule asks for, and licences of its own.
+            let wanted = Flags::from_bits_truncate(self.rule.licences);
+            let own = Flags::from_bits_truncate(rng.bits() as u16) & Flags::LICENCES;
+            b.flags = flags & (own | wanted | Flags::PROMISES);
             let instr = b.alu_instr(op, comps, &pair.map(|item| item.1));
             b.flags = Flags::empty();
             for (slot, (node, src)) in pair.into_iter().enumerate() {
