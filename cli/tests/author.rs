@@ -37,7 +37,7 @@ fn a_failed_check_tells_the_word_that_is_not_near_and_how_it_came_about() {
     assert!(!f.path("out.spv").exists());
     let told = run.text();
     assert!(told.contains("fcos") && told.contains("fsin"), "{told}");
-    assert!(told.lines().any(|l| l.trim() == "1 two"), "{told}");
+    assert!(told.lines().any(|l| l.trim().starts_with("1 two ")), "{told}");
     // Where the module itself would go to stdout, what is told doesn't.
     let args: Vec<&str> = args.iter().map(|a| if *a == "out.spv" { "-" } else { a }).collect();
     let run = f.run(&args).ends(1).says("fcos");
