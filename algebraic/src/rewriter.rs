@@ -36,6 +36,7 @@ impl From<Def> for Val {
 impl Val {
     /// The value as it is seen through the swizzle of what uses it.
     #[must_use]
+    #[inline]
     pub fn through(self, outer: Swizzle) -> Val {
         Val { def: self.def, swizzle: outer.compose(self.swizzle) }
     }

@@ -104,8 +104,12 @@ impl Swizzle {
         match (self == Self::IDENTITY, inner == Self::IDENTITY) {
             (true, _) => inner,
             (_, true) => self,
-            _ => (0..16).fold(Self::IDENTITY, |s, i| s.with(i, inner.get(self.get(i).into()))),
+            _ => self.compose_each(inner),
         }
+    }
+
+    fn compose_each(self, inner: Swizzle) -> Self {
+        (0..16).fold(Self::IDENTITY, |s, i| s.with(i, inner.get(self.get(i).into())))
     }
 
     /// Whether the first `comps` components are the identity.

@@ -176,8 +176,8 @@ fn counted(paths: &[PathBuf], list: &mut Vec<String>) -> Result<f64, String> {
     list.push(format!(
         "{}: executed for a walk {walk:.0} instructions, where nothing fires {:.0} ({:.1} walks), where much does {:.0} ({:.1} walks)",
         path.file_name().unwrap_or_default().to_string_lossy(),
-        quiet - nothing,
-        (quiet - nothing) / walk,
+        quiet,
+        quiet / walk,
         busy - nothing,
         (busy - nothing) / walk,
     ));

@@ -5,6 +5,7 @@
 
 mod expr;
 mod matcher;
+mod mirror;
 mod outside;
 mod pattern;
 

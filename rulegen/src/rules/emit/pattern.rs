@@ -5,7 +5,7 @@
 
 use super::super::model::*;
 use super::matcher::{Emitter, flag_names, op_path};
-use crate::expr::{BinaryOp, Expr, ExprKind};
+use super::mirror;
 
 /// The kind of an operand that is a constant.
 const CONST: &str = "Turn::CONST";
@@ -104,48 +104,17 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether nothing but the replacement asks what an operand is.
+    /// Whether an operand is any value that nothing but the replacement looks at.
     pub(super) fn is_loose(&self, node: NodeId) -> bool {
         let NodeKind::Var(var) = &self.rule.nodes[node].kind else { return false };
-        let in_facts = self.rule.facts.iter().any(|f| f.args.iter().any(|a| self.is_var(*a, *var)));
-        self.is_plain(node) && !in_facts
-    }
-
-    /// Whether an operand is any value, and the only place of it.
-    fn is_plain(&self, node: NodeId) -> bool {
-        let NodeKind::Var(var) = &self.rule.nodes[node].kind else { return false };
-        let places = self.rule.pattern_nodes().iter().filter(|n| self.is_var(**n, *var)).count();
+        let is_var = |n: NodeId| matches!(self.rule.nodes[n].kind, NodeKind::Var(v) if v == *var);
+        let places = self.rule.pattern_nodes().iter().filter(|n| is_var(**n)).count();
+        let in_facts = self.rule.facts.iter().any(|f| f.args.iter().any(|a| is_var(*a)));
         let in_profit =
             self.rule.alts.iter().any(|a| a.profit.as_ref().is_some_and(|p| mentions(p, *var)));
         let any_value =
             self.rule.vars[*var].kind == VarKind::Value && self.rule.nodes[node].swizzle.is_none();
-        places == 1 && !in_profit && any_value
-    }
-
-    fn is_var(&self, node: NodeId, var: VarId) -> bool {
-        matches!(self.rule.nodes[node].kind, NodeKind::Var(v) if v == var)
-    }
-
-    /// Whether two operands may stand for each other: facts say the same of them both ways.
-    fn is_mirrored(&self, a: NodeId, b: NodeId) -> bool {
-        let (NodeKind::Var(x), NodeKind::Var(y)) =
-            (&self.rule.nodes[a].kind, &self.rule.nodes[b].kind)
-        else {
-            return false;
-        };
-        let mirrors = |fact: &FactUse| {
-            let of_these = |n: &&NodeId| self.is_var(**n, *x) || self.is_var(**n, *y);
-            match (fact.args.iter().filter(of_these).count(), &fact.args[..]) {
-                (0, _) => true,
-                (2, [first, second]) => {
-                    let body = &self.set.facts[fact.fact].body;
-                    let whole = |n: &NodeId| self.rule.nodes[*n].swizzle.is_none();
-                    first != second && whole(first) && whole(second) && is_mirror(body, body)
-                }
-                _ => false,
-            }
-        };
-        self.is_plain(a) && self.is_plain(b) && self.rule.facts.iter().all(mirrors)
+        places == 1 && !in_facts && !in_profit && any_value
     }
 
     /// Matches the operands of a matched operation, cheap tests of all of them first.
@@ -167,8 +136,10 @@ impl Emitter<'_> {
                 _ => false,
             };
         let is_root = node == self.rule.pattern;
-        let commutes =
-            sig.commutative && args.len() >= 2 && !same_var && !self.is_mirrored(args[0], args[1]);
+        let commutes = sig.commutative
+            && args.len() >= 2
+            && !same_var
+            && !mirror::is_mirrored(self.set, self.rule, args[0], args[1]);
         let mut slots: Vec<String> = (0..args.len()).map(|i| i.to_string()).collect();
         if commutes {
             let both = [format!("o{node}"), format!("1 - o{node}")];
@@ -384,24 +355,4 @@ fn mentions(cond: &Cond, var: VarId) -> bool {
     let mut found = false;
     cond.tests(&mut |test, _| found |= test.var() == Some(var));
     found
-}
-
-/// Whether an expression over two variables is the other with its variables exchanged, operands of commutative operations
-/// in any order. The depth is bounded by the parser of expressions.
-fn is_mirror(a: &Expr, b: &Expr) -> bool {
-    let commutes = |op: BinaryOp| {
-        use BinaryOp::{Add, And, Eq, Mul, Ne, Or, Xor};
-        matches!(op, Add | And | Eq | Mul | Ne | Or | Xor)
-    };
-    match (&a.kind, &b.kind) {
-        (ExprKind::Var { id: x, .. }, ExprKind::Var { id: y, .. }) => x + y == 1,
-        (ExprKind::Unary(p, x), ExprKind::Unary(q, y)) => p == q && is_mirror(x, y),
-        (ExprKind::Binary(p, w, x), ExprKind::Binary(q, y, z)) => {
-            let straight = is_mirror(w, y) && is_mirror(x, z);
-            p == q && (straight || commutes(*p) && is_mirror(w, z) && is_mirror(x, y))
-        }
-        (ExprKind::Int(x), ExprKind::Int(y)) => x == y,
-        (ExprKind::Const(x), ExprKind::Const(y)) => x == y,
-        _ => false,
-    }
 }
