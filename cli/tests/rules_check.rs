@@ -40,8 +40,15 @@ fn a_file_of_the_tree_takes_the_place_of_the_built_in_one() {
     let run = f.run(&["rules", "check", path]).ends(0);
     let rules: usize = run.text().split([' ', ':']).nth(2).unwrap().parse().unwrap();
     assert!(rules > 1, "{}", run.text());
-    f.write("pow2.rules", format!("{text}\nrule own: isub(a, a) => 0;\n"));
-    f.run(&["rules", "check", "pow2.rules"]).ends(1).says("E0319").says("pow2.rules:");
+    std::fs::create_dir_all(f.path("other/rules")).unwrap();
+    f.write("other/rules/pow2.rules", format!("{text}\nrule own: isub(a, a) => 0;\n"));
+    let run = f.run(&["rules", "check", "other/rules/pow2.rules"]).ends(1);
+    run.says("E0319").says("pow2.rules:");
+    // A file of the same name that is elsewhere is one more.
+    f.write("pow2.rules", "rules 1\nrule own: umul_high(imul(a, 3), 0) => imul(a, 0);\n");
+    f.run(&["rules", "check", "pow2.rules"]).ends(0);
+    f.write("pow2.rules", text);
+    f.run(&["rules", "check", "pow2.rules"]).ends(1).says("error[E0324]");
 }
 
 #[test]

@@ -15,7 +15,7 @@ const FOLDER: &str = "rules";
 
 /// Check rule files as the build does.
 ///
-/// A file of the tree takes the place of the built-in one of its name; another comes behind them all.
+/// A file in a folder `rules` takes the place of the built-in one of its name; any other comes behind them all.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  deburr rules check mine.rules\n  deburr rules check")]
 pub struct Args {
@@ -53,9 +53,15 @@ pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
     }
 }
 
-/// The name of a rule file in a tree.
+/// The name of a rule file: that of the tree for one in a folder of its name, otherwise the path.
 fn key(path: &Path) -> String {
-    format!("{FOLDER}/{}.rules", path.file_stem().unwrap_or_default().to_string_lossy())
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    match whole.parent().and_then(Path::file_name).is_some_and(|name| name == FOLDER) {
+        true => {
+            format!("{FOLDER}/{}.rules", path.file_stem().unwrap_or_default().to_string_lossy())
+        }
+        false => path.to_string_lossy().into_owned(),
+    }
 }
 
 fn read(path: &Path) -> Result<File, Trouble> {
