@@ -14,13 +14,15 @@ impl Rewriter<'_> {
     #[inline(always)]
     pub(crate) fn normalise(&mut self, turn: &mut Turn, instr: Instr, op: AluOp) -> bool {
         let tally = turn.read(self.f, instr);
-        if tally.moves | tally.constants == 0 && !is_move(op) {
+        let in_place = tally.constants == 0
+            || tally.constants < tally.operands && turn.kinds[0] != Turn::CONST;
+        if tally.moves == 0 && in_place && !is_move(op) {
             return false;
         }
         self.simplify(turn, tally, op)
     }
 
-    /// The same where an operand is a constant or a move, or the operation is a move.
+    /// The same where a constant stands first, all are constants, or something is a move.
     fn simplify(&mut self, turn: &mut Turn, mut tally: Tally, op: AluOp) -> bool {
         let instr = turn.instr;
         if tally.moves > 0 {

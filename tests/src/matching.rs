@@ -128,7 +128,10 @@ impl Subject {
     /// Runs what is measured so often; gives the least time of a run. Where nothing fires the functions stay as they are, so
     /// that a run and a walk find them in the same place and the same caches.
     pub fn run(&self, what: What, times: usize) -> Duration {
-        let mut quiet = self.quiet.clone();
+        let mut quiet = match what {
+            What::Walk | What::Quiet => self.quiet.clone(),
+            What::Nothing | What::WalkBusy | What::Busy => Vec::new(),
+        };
         let mut best = Duration::MAX;
         for _ in 0..times {
             best = best.min(match what {
@@ -142,7 +145,7 @@ impl Subject {
                 }
             });
         }
-        assert!(quiet == self.quiet, "something fired where nothing does");
+        assert!(quiet.is_empty() || quiet == self.quiet, "something fired where nothing does");
         best
     }
 

@@ -48,6 +48,7 @@ const M: &str = "matcher.rs";
 const E: &str = "expr.rs";
 const O: &str = "outside.rs";
 const P: &str = "pattern.rs";
+const I: &str = "mirror.rs";
 
 /// Every fault. The first is none.
 const FAULTS: &[Fault] = &[
@@ -71,7 +72,9 @@ const FAULTS: &[Fault] = &[
         "a == b && self.rule.nodes[args[0]].swizzle == self.rule.nodes[args[1]].swizzle",
         "a == b",
     ),
-    fault("variables that stand elsewhere are taken for free", P, "places == 1 && ", ""),
+    fault("variables that stand elsewhere are taken for free", I, "mirror.is_closed(a, b) && ", ""),
+    fault("what facts say one way is taken for both", I, "mirror.facts() && ", ""),
+    fault("every fact is taken for symmetric", I, "is_symmetric(body, body)", "true"),
     fault(
         "variables of facts are taken for free",
         P,

@@ -136,25 +136,23 @@ impl Emitter<'_> {
                 _ => false,
             };
         let is_root = node == self.rule.pattern;
-        let commutes = sig.commutative
-            && args.len() >= 2
-            && !same_var
-            && !mirror::is_mirrored(self.set, self.rule, args[0], args[1]);
+        let commutes = sig.commutative && args.len() >= 2 && !same_var;
+        let both = commutes && !mirror::is_mirrored(self.set, self.rule, args[0], args[1]);
         let mut slots: Vec<String> = (0..args.len()).map(|i| i.to_string()).collect();
-        if commutes {
-            let both = [format!("o{node}"), format!("1 - o{node}")];
+        if both {
+            let orders = [format!("o{node}"), format!("1 - o{node}")];
             match &self.order {
                 Order::Same if is_root => {}
                 Order::Exchanged if is_root => slots.swap(0, 1),
                 Order::Unless(first) if is_root => {
                     let first = first.clone();
                     self.line(format!("let o{node} = usize::from(k0 != {first});"));
-                    slots[..2].clone_from_slice(&both);
+                    slots[..2].clone_from_slice(&orders);
                 }
                 _ => {
                     self.open(format!("for o{node} in 0..2 {{"));
                     self.loops += 1;
-                    slots[..2].clone_from_slice(&both);
+                    slots[..2].clone_from_slice(&orders);
                 }
             }
         }
