@@ -54,6 +54,7 @@ impl Memo {
     fn note(&mut self, f: &Function, def: Def, known: Abs) {
         if self.slots.len() <= def.index() {
             self.slots.resize(f.instr_capacity(), 0);
+            self.known.reserve(f.instr_capacity() / 4);
         }
         let slot = &mut self.slots[def.index()];
         match *slot & !STALE {

@@ -76,12 +76,6 @@ const FAULTS: &[Fault] = &[
     fault("what facts say one way is taken for both", I, "mirror.facts() && ", ""),
     fault("every fact is taken for symmetric", I, "is_symmetric(body, body)", "true"),
     fault(
-        "variables of facts are taken for free",
-        P,
-        "first != second && whole(first) && whole(second) && is_mirror(body, body)",
-        "first != second && whole(first) && whole(second)",
-    ),
-    fault(
         "swizzles are not composed",
         P,
         "format!(\"cx.under(v{node}, {slot})\")",

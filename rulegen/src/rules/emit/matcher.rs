@@ -194,9 +194,9 @@ impl Emitter<'_> {
             self.outside(root, what);
         }
         self.instruction(root);
-        self.environment();
         self.operands(root);
         self.first_places();
+        self.environment();
         self.sizes();
         self.phis();
         if let Some(when) = &rule.when {

@@ -156,8 +156,21 @@ impl Emitter<'_> {
                 }
             }
         }
-        for (i, (arg, slot)) in args.iter().zip(&slots).enumerate() {
-            let shown = is_root && args.len() <= super::MAX_KINDS;
+        let shown = is_root && args.len() <= super::MAX_KINDS;
+        // Below the root looking is a call: what is tested most sharply comes first, what passes anyhow last. The size of a
+        // literal may be that of an operand beside it.
+        let literal =
+            args.iter().any(|a| matches!(self.rule.nodes[*a].kind, NodeKind::Literal(..)));
+        let mut places: Vec<usize> = (0..args.len()).collect();
+        if !is_root && !literal {
+            places.sort_by_key(|i| match &self.rule.nodes[args[*i]].kind {
+                _ if self.kind_of(args[*i]).is_some() => 0,
+                NodeKind::Var(var) if self.bound.contains_key(var) => 1,
+                _ => 2,
+            });
+        }
+        for i in places {
+            let (arg, slot) = (args[i], &slots[i]);
             // Operands of fixed component count are read whole, whatever the root takes of the result.
             let value = match sig.inputs[i].comps {
                 _ if shown => format!("turn.args[{slot}]"),
@@ -166,17 +179,20 @@ impl Emitter<'_> {
             };
             self.line(format!("let v{arg} = {value};"));
             if let (true, 0, Ok(n)) = (shown, sig.inputs[i].comps, slot.parse()) {
-                self.shown.insert(*arg, n);
+                self.shown.insert(arg, n);
             }
             if let (true, false, Some(kind)) =
-                (shown, self.proven.contains(arg), self.kind_of(*arg))
+                (shown, self.proven.contains(&arg), self.kind_of(arg))
             {
                 self.test(format!("turn.kinds[{slot}] == {kind}"));
-                self.proven.push(*arg);
+                self.proven.push(arg);
+            }
+            if !is_root && !literal {
+                self.cheap(arg);
             }
         }
-        for arg in &args {
-            self.cheap(*arg);
+        if is_root || literal {
+            args.iter().for_each(|arg| self.cheap(*arg));
         }
         for arg in &args {
             self.instruction(*arg);
