@@ -246,7 +246,7 @@ pub fn run_with(
     guest: Option<&mut dyn Guest>,
 ) -> Result<Report, Error> {
     let found = rules.group(group).ok_or_else(|| Error::UnknownGroup(group.to_string()))?;
-    let off = disabled(rules, options)?;
+    let off = disabled(rules, target, options)?;
     if !f.has_body() {
         return Ok(Report::default());
     }
@@ -346,10 +346,14 @@ impl Run<'_, '_, '_> {
     }
 }
 
-/// Which of the rules the options switch off.
-pub(crate) fn disabled(rules: &RuleSet, options: &Options) -> Result<Vec<bool>, Error> {
+/// Which of the rules the options and the target switch off.
+pub(crate) fn disabled(
+    rules: &RuleSet,
+    target: &Target,
+    options: &Options,
+) -> Result<Vec<bool>, Error> {
     let mut disabled = Vec::new();
-    for name in &options.disabled {
+    for name in options.disabled.iter().chain(&target.without_rules) {
         let mut any = false;
         disabled.resize(rules.rules.len(), false);
         for (rule, off) in rules.rules.iter().zip(&mut disabled) {

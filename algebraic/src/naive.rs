@@ -34,7 +34,7 @@ pub fn run_naive(
     order: Order,
 ) -> Result<Report, Error> {
     let found = rules.group(group).ok_or_else(|| Error::UnknownGroup(group.to_string()))?;
-    let off = disabled(rules, options)?;
+    let off = disabled(rules, target, options)?;
     if !f.has_body() {
         return Ok(Report::default());
     }
@@ -68,7 +68,7 @@ pub fn forgotten(
     options: &Options,
 ) -> Result<Option<String>, Error> {
     let found = rules.group(group).ok_or_else(|| Error::UnknownGroup(group.to_string()))?;
-    let off = disabled(rules, options)?;
+    let off = disabled(rules, target, options)?;
     let mut looker = Looker { rules, group: found, target, off, seen: 0, forgotten: None };
     run_with(f, rules, group, target, options, Some(&mut looker))?;
     Ok(looker.forgotten)

@@ -36,6 +36,8 @@ pub struct Target {
     lacking: Vec<Intrinsic>,
     /// SPIR-V capabilities that the module declares.
     capabilities: Vec<String>,
+    /// Rules that don't fire for it: names with or without the bindings of templates.
+    pub(crate) without_rules: Vec<String>,
 }
 
 /// The set of one size; 0 where the IR doesn't have it.
@@ -66,6 +68,7 @@ impl Target {
             illegal: FxHashMap::default(),
             lacking: Vec::new(),
             capabilities: Vec::new(),
+            without_rules: Vec::new(),
         }
     }
 
@@ -118,6 +121,14 @@ impl Target {
     #[must_use]
     pub fn forbid_intrinsic(mut self, intrinsic: Intrinsic) -> Target {
         self.lacking.push(intrinsic);
+        self
+    }
+
+    /// Switches a rule off, by its name with or without the bindings of templates. A run of rules that have none of that
+    /// name is an error.
+    #[must_use]
+    pub fn without_rule(mut self, name: impl Into<String>) -> Target {
+        self.without_rules.push(name.into());
         self
     }
 
