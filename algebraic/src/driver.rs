@@ -284,7 +284,7 @@ impl Run<'_, '_, '_> {
     /// Visits every instruction in program order. True if fuel ran out.
     fn sweep(&mut self) -> bool {
         let body = self.cx.f.body();
-        let mut turn = Turn::of(self.cx.f, Instr::from_index(0));
+        let mut turn = Turn::empty();
         let mut block = Some(self.cx.f.first_block(body));
         while let Some(at) = block {
             let mut next = self.cx.f.first_instr(at);
@@ -309,7 +309,7 @@ impl Run<'_, '_, '_> {
 
     /// Visits what is on the list until nothing is. True if fuel ran out.
     fn drain(&mut self) -> bool {
-        let mut turn = Turn::of(self.cx.f, Instr::from_index(0));
+        let mut turn = Turn::empty();
         while let Some((instr, levels)) = self.cx.queue.pop() {
             let removed = self.cx.f.block_of(instr).is_none();
             if !removed && self.visit(&mut turn, instr, levels) {

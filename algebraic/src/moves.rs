@@ -15,7 +15,9 @@ impl Rewriter<'_> {
     pub(crate) fn normalise(&mut self, turn: &mut Turn, instr: Instr, op: AluOp) -> bool {
         let tally = turn.read(self.f, instr);
         let in_place = tally.constants == 0
-            || tally.constants < tally.operands && turn.kinds[0] != Turn::CONST;
+            || tally.constants < tally.operands
+                && tally.operands <= Turn::OPERANDS
+                && turn.kinds[0] != Turn::CONST;
         if tally.moves == 0 && in_place && !is_move(op) {
             return false;
         }
@@ -40,12 +42,25 @@ impl Rewriter<'_> {
         if is_move(op) && self.gather(instr) {
             return true;
         }
-        // The constant of a commutative operation stands second.
-        let stands_first = turn.kinds[0] == Turn::CONST && turn.kinds[1] != Turn::CONST;
-        if tally.operands > 1 && stands_first && self.is_commutative(instr) {
-            self.exchange(turn);
+        if tally.constants > 0 && tally.operands > 1 && self.order(instr) {
+            turn.read(self.f, instr);
         }
         false
+    }
+
+    /// The constant of a commutative operation stands second. True if it stood first.
+    fn order(&mut self, instr: Instr) -> bool {
+        let operands = [self.arg(instr, 1), self.arg(instr, 0)];
+        let stands_first = self.is_const(operands[1]) && !self.is_const(operands[0]);
+        if !stands_first || !self.is_commutative(instr) {
+            return false;
+        }
+        for (n, v) in operands.into_iter().enumerate() {
+            self.f.set_src(instr, n, v.def);
+            self.f.set_swizzle(instr, n, v.swizzle);
+        }
+        self.log.moved = true;
+        true
     }
 
     /// Makes a source use what a move or vector gives it.
@@ -186,16 +201,5 @@ impl Rewriter<'_> {
 
     fn is_commutative(&self, instr: Instr) -> bool {
         self.f.alu_info(instr).is_some_and(|i| i.props.contains(AluProps::COMMUTATIVE))
-    }
-
-    /// Has the first two operands change places.
-    fn exchange(&mut self, turn: &mut Turn) {
-        turn.kinds.swap(0, 1);
-        turn.args.swap(0, 1);
-        for (n, v) in turn.args[..2].iter().enumerate() {
-            self.f.set_src(turn.instr, n, v.def);
-            self.f.set_swizzle(turn.instr, n, v.swizzle);
-        }
-        self.log.moved = true;
     }
 }

@@ -42,11 +42,17 @@ impl Turn {
     /// The kind of an operand that is neither a constant nor an ALU operation.
     pub const OTHER: u16 = 0xfffe;
 
+    /// A turn that nothing has been read for. (A function may have no instruction at all.)
+    pub(crate) fn empty() -> Turn {
+        let instr = Instr::from_index(0);
+        let none = Val { def: instr.def(), swizzle: Swizzle::IDENTITY };
+        let (kinds, args) = ([Turn::OTHER; Turn::OPERANDS], [none; Turn::OPERANDS]);
+        Turn { instr, comps: 0, kinds, args }
+    }
+
     /// An instruction whose operands nobody looks at.
     pub(crate) fn of(f: &Function, instr: Instr) -> Turn {
-        let none = Val { def: instr.def(), swizzle: Swizzle::IDENTITY };
-        let comps = f.comps(instr.def());
-        Turn { instr, comps, kinds: [Turn::OTHER; Turn::OPERANDS], args: [none; Turn::OPERANDS] }
+        Turn { instr, comps: f.comps(instr.def()), ..Turn::empty() }
     }
 
     /// Goes on to an ALU instruction. (Of one with more operands than are shown, what is shown means nothing.)

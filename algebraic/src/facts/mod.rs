@@ -17,13 +17,16 @@ use smallvec::SmallVec;
 /// Facts that were asked for, by def.
 #[derive(Debug, Default)]
 pub struct Memo {
-    /// By def: 0, or one more than the position in `known`, with [`STALE`]. Few defs are asked for, and a set is large.
+    /// By def: 0, or one more than the position in `known`, with [`STALE`] or [`CUT`]. Few defs are asked for, and a set is large.
     slots: Vec<u32>,
     known: Vec<Abs>,
 }
 
 /// The bit of a slot whose set holds no longer, and makes room for the next.
 const STALE: u32 = 1 << 31;
+
+/// The bit of a slot whose set was found without looking as far as there was to look: another question looks again.
+const CUT: u32 = 1 << 30;
 
 /// Most defs that one question looks at before it gives up on the rest.
 const LIMIT: u32 = 256;
@@ -35,13 +38,21 @@ const DEPTH: u32 = 64;
 struct Reach {
     defs: u32,
     depth: u32,
+    /// Whether it has given up somewhere.
+    cut: bool,
 }
 
 impl Memo {
     /// What was computed of a def, if anything.
     pub fn cached(&self, def: Def) -> Option<Abs> {
         let slot = self.slots.get(def.index()).copied().unwrap_or(0);
-        (slot != 0 && slot < STALE).then(|| self.known[slot as usize - 1])
+        (slot != 0 && slot < STALE).then(|| self.known[(slot & !CUT) as usize - 1])
+    }
+
+    /// The same, if everything was looked at for it.
+    fn settled(&self, def: Def) -> Option<Abs> {
+        let slot = self.slots.get(def.index()).copied().unwrap_or(0);
+        (slot != 0 && slot < CUT).then(|| self.known[slot as usize - 1])
     }
 
     /// Drops what was computed of a def.
@@ -51,27 +62,28 @@ impl Memo {
         }
     }
 
-    fn note(&mut self, f: &Function, def: Def, known: Abs) {
+    fn note(&mut self, f: &Function, def: Def, known: Abs, cut: bool) {
         if self.slots.len() <= def.index() {
             self.slots.resize(f.instr_capacity(), 0);
             self.known.reserve(f.instr_capacity() / 4);
         }
         let slot = &mut self.slots[def.index()];
-        match *slot & !STALE {
+        let cut = if cut { CUT } else { 0 };
+        match *slot & !(STALE | CUT) {
             0 => {
                 self.known.push(known);
-                *slot = self.known.len() as u32;
+                *slot = self.known.len() as u32 | cut;
             }
             taken => {
                 self.known[taken as usize - 1] = known;
-                *slot = taken;
+                *slot = taken | cut;
             }
         }
     }
 
     /// The values that any component of a def may have.
     pub fn of(&mut self, f: &Function, rules: &RuleSet, def: Def) -> Abs {
-        let mut reach = Reach { defs: LIMIT, depth: DEPTH };
+        let mut reach = Reach { defs: LIMIT, depth: DEPTH, cut: false };
         self.find(f, rules, def, &mut reach)
     }
 
@@ -80,17 +92,20 @@ impl Memo {
         let bits = u32::from(f.bits(def));
         match f.kind(def.instr()) {
             InstrKind::Alu => {
-                if let Some(known) = self.cached(def) {
+                if let Some(known) = self.settled(def) {
                     return known;
                 }
                 if reach.defs == 0 || reach.depth == 0 {
+                    reach.cut = true;
                     return abs::top(bits);
                 }
                 reach.defs -= 1;
                 reach.depth -= 1;
+                let before = std::mem::take(&mut reach.cut);
                 let known = self.compute(f, rules, def, reach);
                 reach.depth += 1;
-                self.note(f, def, known);
+                self.note(f, def, known, reach.cut);
+                reach.cut |= before;
                 known
             }
             InstrKind::LoadConst => match f.constant(def).unwrap_or(&[]) {

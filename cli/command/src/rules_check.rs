@@ -33,6 +33,12 @@ struct File {
 
 /// Runs the subcommand.
 pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
+    for (n, path) in args.files.iter().enumerate() {
+        if let Some(other) = args.files[..n].iter().find(|other| key(other) == key(path)) {
+            let (one, two) = (other.display(), path.display());
+            return reporter.usage(&format!("`{one}` and `{two}` stand for the same file"));
+        }
+    }
     let found = match args.files.is_empty() {
         true => folder().and_then(|(files, own)| check(tree, files, &own)),
         false => beside(tree, &args.files).and_then(|(files, own)| check(tree, files, &own)),

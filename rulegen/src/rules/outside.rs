@@ -395,7 +395,7 @@ pub(super) fn ways(
 
 impl Rule {
     /// The nodes under each phi of the pattern.
-    fn phis(&self) -> Vec<(NodeId, Vec<NodeId>)> {
+    pub fn phis(&self) -> Vec<(NodeId, Vec<NodeId>)> {
         let is_phi = |id: &NodeId| {
             matches!(self.nodes[*id].kind, NodeKind::Outside { what: Outside::Phi, .. })
         };

@@ -8,7 +8,10 @@ use crate::expr::{BinaryOp, Expr, ExprKind};
 /// other the pattern, its facts and its profit tests are what they were.
 pub(super) fn is_mirrored(set: &RuleSet, rule: &Rule, a: NodeId, b: NodeId) -> bool {
     let mut mirror = Mirror { set, rule, images: Vec::new() };
-    mirror.pairs(a, b) && mirror.is_closed(a, b) && mirror.facts() && mirror.conditions()
+    let named =
+        mirror.pairs(a, b) && mirror.is_closed(a, b) && mirror.facts() && mirror.conditions();
+    // What stands under a phi is asked where it is defined, which may differ between the two.
+    named && mirror.constants() && rule.phis().is_empty()
 }
 
 struct Mirror<'a> {
@@ -101,6 +104,20 @@ impl Mirror<'_> {
                 && fact.args.iter().rev().zip(&other.args).all(arg)
         };
         fact.fact == other.fact && fact.bits == other.bits && (straight() || crossed())
+    }
+
+    /// Whether no constant is computed from what becomes another: it may have no value one way and have one the other way.
+    fn constants(&self) -> bool {
+        let rule = self.rule;
+        let moves = |n: &NodeId| match rule.nodes[*n].kind {
+            NodeKind::Var(v) => self.image(v) != v,
+            _ => false,
+        };
+        let made = rule.alts.iter().flat_map(|alt| rule.reachable(alt.term));
+        made.into_iter().all(|node| match rule.nodes[node].kind {
+            NodeKind::Compute { .. } => !rule.reachable(node).iter().any(moves),
+            _ => true,
+        })
     }
 
     fn conditions(&self) -> bool {

@@ -114,7 +114,8 @@ impl Emitter<'_> {
             self.rule.alts.iter().any(|a| a.profit.as_ref().is_some_and(|p| mentions(p, *var)));
         let any_value =
             self.rule.vars[*var].kind == VarKind::Value && self.rule.nodes[node].swizzle.is_none();
-        places == 1 && !in_facts && !in_profit && any_value
+        let placed = self.rule.needed_at_phis().iter().any(|(v, _)| v == var);
+        places == 1 && !in_facts && !in_profit && any_value && !placed
     }
 
     /// Matches the operands of a matched operation, cheap tests of all of them first.
