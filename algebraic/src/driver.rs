@@ -243,7 +243,7 @@ pub fn run_with(
     group: &str,
     target: &Target,
     options: &Options,
-    guest: Option<&mut dyn Guest>,
+    mut guest: Option<&mut dyn Guest>,
 ) -> Result<Report, Error> {
     let found = rules.group(group).ok_or_else(|| Error::UnknownGroup(group.to_string()))?;
     let off = disabled(rules, target, options)?;
@@ -253,7 +253,6 @@ pub fn run_with(
     if options.origins {
         f.origins.get_or_insert_default();
     }
-    let mut guest = guest;
     if let Some(guest) = &mut guest {
         guest.begin(f, group);
     }

@@ -1,7 +1,8 @@
-//! Functions at the edges: nothing in them, and more in them than a question looks at.
+//! What a run is given: functions with nothing in them, or with more than a question looks at; rules that the target
+//! switches off.
 
 use deburr_algebraic::facts::Memo;
-use deburr_algebraic::{Options, Target, run};
+use deburr_algebraic::{Error, Options, Report, Target, run};
 use deburr_ir_core::{AluOp, Def, Function};
 use std::fmt::Write;
 
@@ -14,12 +15,26 @@ fn function(body: &str) -> Function {
     module.functions.first().expect("there is one").clone()
 }
 
+/// Runs the rules of the tree over a program.
+fn optimised(body: &str, target: &Target) -> Result<Report, Error> {
+    run(&mut function(body), deburr_ruleset::rules(), "opt", target, &Options::default())
+}
+
 #[test]
 fn a_function_without_instructions_is_at_its_fixed_point() {
-    let mut f = function("");
-    let report =
-        run(&mut f, deburr_ruleset::rules(), "opt", &Target::generic("mine"), &Options::default());
+    let report = optimised("", &Target::generic("mine"));
     assert!(report.is_ok_and(|r| !r.changed));
+}
+
+#[test]
+fn a_target_switches_rules_off_by_name() {
+    let body = "    32 %0 = undef\n    32 %1 = load_const (0x0)\n    32 %2 = isub %0, %0\n    @store_output %2, %1 (write_mask=0)\n";
+    let fired = |target: &Target| optimised(body, target).map(|report| report.fired);
+    let target = Target::generic("mine");
+    assert_eq!(fired(&target), Ok(1));
+    assert_eq!(fired(&target.clone().without_rule("isub_self")), Ok(0));
+    let unknown = Err(Error::UnknownRule("isub_selv".into()));
+    assert_eq!(fired(&target.without_rule("isub_selv")), unknown);
 }
 
 #[test]

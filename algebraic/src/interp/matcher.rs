@@ -401,7 +401,7 @@ impl State<'_> {
         comps.sort_unstable();
         comps.dedup();
         matches!(f.view(seen.def.instr()), InstrView::Undef)
-            && f.uses(seen.def).count() == 1
+            && used(f, seen.def, 1) == 1
             && comps.len() == seen.comps.len()
             && f.innermost_loop(from) == f.innermost_loop(to)
     }
@@ -411,7 +411,7 @@ impl State<'_> {
         let over_undef = |n: NodeId| matches!(self.rule.nodes[n].kind, NodeKind::Undef);
         id == self.rule.pattern
             || !self.rule.reachable(id).into_iter().any(over_undef)
-            || cx.func().uses(seen.def).count() == 1
+            || used(cx.func(), seen.def, 1) == 1
     }
 
     /// Matches the operands of an `ac` with those of a chain: each in turn with one of those that are left. What is left in

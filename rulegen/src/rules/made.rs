@@ -147,18 +147,8 @@ impl Rule {
 
     /// The nodes under a replacement that are values where the root is: what a new phi takes over its edges is left out.
     pub fn built_here(&self, term: NodeId) -> Vec<NodeId> {
-        let mut out = Vec::new();
-        let mut stack = vec![term];
-        while let Some(id) = stack.pop() {
-            if out.contains(&id) {
-                continue;
-            }
-            out.push(id);
-            if !matches!(self.nodes[id].kind, NodeKind::Outside { what: Outside::Phi, .. }) {
-                stack.extend(self.nodes[id].operands().iter().rev());
-            }
-        }
-        out
+        let is_phi = |kind: &NodeKind| matches!(kind, NodeKind::Outside { what: Outside::Phi, .. });
+        self.reachable_through(term, |kind| !is_phi(kind))
     }
 
     /// The phis that a replacement makes.

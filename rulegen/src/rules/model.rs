@@ -208,6 +208,15 @@ impl Rule {
 
     /// The nodes under `root`, parents first, each once.
     pub fn reachable(&self, root: NodeId) -> Vec<NodeId> {
+        self.reachable_through(root, |_| true)
+    }
+
+    /// The same, without what stands only under nodes that `through` doesn't let pass.
+    pub(super) fn reachable_through(
+        &self,
+        root: NodeId,
+        through: impl Fn(&NodeKind) -> bool,
+    ) -> Vec<NodeId> {
         let mut out = Vec::new();
         let mut stack = vec![root];
         while let Some(id) = stack.pop() {
@@ -215,7 +224,9 @@ impl Rule {
                 continue;
             }
             out.push(id);
-            stack.extend(self.nodes[id].operands().iter().rev());
+            if through(&self.nodes[id].kind) {
+                stack.extend(self.nodes[id].operands().iter().rev());
+            }
         }
         out
     }
