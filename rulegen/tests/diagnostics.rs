@@ -174,6 +174,28 @@ fn wrong_rules_are_told_of_as_expected() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
+/// E0378 leaves alone what is for other targets already, what SPIR-V has at some size, and single rules.
+#[test]
+fn rules_for_back_ends_say_so() {
+    let right = "
+        rule option: fadd(fmul(a, b), c) => ffma(a, b, c) with contract when target.has_fma;
+        rule matched: fsat(fmul(b, fsat(a))) => fmul(b, fsat(a)) canonical \"a test\";
+        rule other: fneg(frcp(a)) => frcp(fneg(a)) group late canonical \"a test\";
+        rule some_size: fmul(a, 0.5) => fatan(a) canonical \"a test\";
+        rule either: uhadd(a, a) => urol(a, 1) if is_const(a), iadd(a, 0) otherwise;
+        rule said: ineg(inot(a)) => urol(a, 1) allow E0378 \"back ends that rotate\";
+    ";
+    assert_eq!(diagnose(&ops(), "rules", right).1, []);
+    let library = Library::new(
+        ops(),
+        (&"facts.rules".into(), FACTS),
+        (&"groups.rules".into(), GROUPS),
+        &mut Vec::new(),
+    );
+    let bare = "fadd(fmul(a, b), c) => ffma(a, b, c) with contract";
+    assert!(rules::compile_bare(&library, &"RULE".into(), bare).is_ok());
+}
+
 /// The text of a file that diagnostics speak of.
 fn source<'a>(kind: &str, file: &str, text: &'a str) -> Option<&'a str> {
     match (kind, file) {

@@ -89,6 +89,14 @@ fn ids_begin_where_the_dialect_says() {
     assert!(text.contains("AluOp(0x5000)"), "the rule's replacement has the dialect's id");
 }
 
+/// E0378 asks whether SPIR-V has what a rule makes. A dialect's target is another one.
+#[test]
+fn a_dialects_rules_make_what_its_target_has() {
+    let rule = "rules 1\nrule fuse: fadd(fmul(a, b), c) => ffma(a, b, c) with contract;\n";
+    let folder = folder("fused", rule);
+    rules(dialect(&folder), &folder).generate(&folder).expect("the rule is right");
+}
+
 #[test]
 fn rules_need_the_built_in_opcodes() {
     let folder = folder("alone", RULE);

@@ -2,8 +2,11 @@
 //! What differs is listed in the constants below with its reason; an unlisted difference fails, and so does a
 //! listed one that is no longer there.
 
-use deburr_ir_core::{AluOp, AluProps, Intrinsic, IntrinsicFlags};
+use deburr_algebraic::Target;
+use deburr_ir_core::{AluOp, AluProps, Index, Intrinsic, IntrinsicFlags, Module};
 use deburr_rulegen::reference;
+use deburr_rulegen::rules::Ops;
+use deburr_rulegen::rules::classes::{SIZES, size_set};
 use deburr_rulegen::tables::{IndexKind, TableFile, Tables};
 use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind, OperandQuantifier, ext_inst_table};
 use rspirv::spirv;
@@ -512,4 +515,48 @@ fn reference_pages_are_up_to_date() {
         let page = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(page == text, "{name} is not what the tables say; BLESS=1 writes it");
     }
+}
+
+/// SPIR-V that declares whatever an operation may ask for.
+fn spirv_with_everything(tables: &Tables) -> Target {
+    let mut module = Module::new();
+    let sizes = ["Int8", "Int16", "Int64", "Float16", "Float64"].map(str::to_string);
+    let asked =
+        tables.intrinsics.iter().flat_map(|i| &i.spirv).filter_map(|f| f.capability.clone());
+    module.spirv.capabilities = sizes.into_iter().chain(asked).collect();
+    Target::spirv_of(&module)
+}
+
+/// What the build of the rules takes SPIR-V to have (E0378) is what the target says that declares everything.
+#[test]
+fn the_build_and_the_target_agree_on_what_is_legal() {
+    let tables = load();
+    let (ops, target) = (Ops::from_tables(&tables), spirv_with_everything(&tables));
+    let mut counts = [0, 0];
+    for sig in ops.iter() {
+        for bits in SIZES {
+            let legal = target.legal(AluOp(sig.id), bits);
+            let known = sig.spirv & size_set(bits.into()) != 0;
+            assert_eq!(known, legal, "{} of {bits} bits", sig.name);
+            counts[usize::from(legal)] += 1;
+        }
+    }
+    assert!(counts.iter().all(|n| *n > 500), "{counts:?}");
+    let mut counts = [0, 0];
+    for sig in ops.intrinsics() {
+        let id = Intrinsic(sig.id);
+        let info = id.builtin().expect("the table is the built-in one");
+        let given = sig.spirv.iter().map(|form| form.when.clone());
+        for given in given.chain([Vec::new()]) {
+            let indices: Vec<(Index, u32)> =
+                given.iter().map(|(at, value)| (Index(*at as u8), *value)).collect();
+            for bits in SIZES {
+                let legal = target.legal_intrinsic(id, info, bits, &indices);
+                let known = sig.in_spirv(bits, &given, ops.indices());
+                assert_eq!(known, legal, "{} of {bits} bits with {given:?}", sig.name);
+                counts[usize::from(legal)] += 1;
+            }
+        }
+    }
+    assert!(counts.iter().all(|n| *n > 100), "{counts:?}");
 }

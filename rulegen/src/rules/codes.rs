@@ -111,4 +111,6 @@ codes! {
         "No choice of target options makes the `when` clause true.";
     DEARER = 377, "a replacement that costs more than its pattern",
         "The operations of the replacement cost more than those of the pattern, by the `cost` column of the opcode table, or as much and are more. Such a rule may be what others rest on: it then says so by `allow E0377 \"what it is good for\"`.";
+    NOWHERE = 378, "a replacement that no target has",
+        "A rule fires only where the target has what it makes, those operations apart that the pattern has. The target `generic` has everything and is nobody's; the other one is SPIR-V, which has what the `spirv` columns of the tables say is written. Of the rule's replacement, or of this alternative, SPIR-V lacks something at every size of the rule, whatever a module declares, so that it does nothing for who uses deburr as it is. If it is for a back end, it says for which: by `allow E0378 \"which targets have it\"`, by a target option that SPIR-V doesn't set (`when target.lower_bitops`), or by a group whose name begins with `lower`. A rule whose pattern has an operation that SPIR-V lacks is for back ends already, and so are the rules of a dialect: they are not looked at.";
 }

@@ -20,6 +20,7 @@ mod facts;
 pub mod fmt;
 mod help;
 mod instances;
+mod legal;
 pub mod library;
 mod made;
 pub mod model;
@@ -152,6 +153,7 @@ fn compile_for(
         rules,
     };
     check::check(&set, &mut diags);
+    set.rules.iter().for_each(|rule| legal::check(&set, rule, &mut diags));
     order::check(&set, &mut diags);
     if purpose == Use::Shipped {
         set.rules.iter().for_each(|rule| cost::check(&set, rule, &mut diags));

@@ -4,7 +4,7 @@ use super::classes::{ALL_SIZES, BOOL_SIZES, FLOAT_SIZES};
 use super::model::flags;
 use crate::expr::{Base, Expr, ExprKind};
 use crate::tables::intrinsic::{IndexDef, IntrinsicDef};
-use crate::tables::op::{Convergent, Eval, OpDef};
+use crate::tables::op::{Convergent, Dir, Eval, OpDef};
 use crate::tables::{self, Tables};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -49,6 +49,9 @@ pub struct OpSig {
     pub id: u16,
     /// Cost of a component.
     pub cost: u8,
+    /// Widths at which SPIR-V has it in a module that declares every capability, as a set: the unsized one, or that of
+    /// the result where every operand has a size.
+    pub spirv: u8,
     /// What it computes; `None` for derivatives.
     pub eval: Option<Arc<Expr>>,
     /// Its domain.
@@ -148,6 +151,19 @@ pub struct IntrinsicSig {
     pub free: bool,
     /// Whether its result depends on other invocations.
     pub convergent: bool,
+    /// Whether it is read from a SPIR-V built-in, which depends on stage and entry point: none is made.
+    pub system_value: bool,
+    /// The SPIR-V instructions that it is written as.
+    pub spirv: Vec<IntrinsicForm>,
+}
+
+/// An instruction that an intrinsic is written as.
+#[derive(Clone, Debug)]
+pub struct IntrinsicForm {
+    /// Sizes of the result as a set.
+    pub sizes: u8,
+    /// Const indices, by their place in the table of indices, and the values that they must have.
+    pub when: Vec<(usize, u32)>,
 }
 
 /// The opcode table as the rule language sees it.
@@ -157,6 +173,8 @@ pub struct Ops {
     by_name: HashMap<String, usize>,
     intrinsics: Vec<IntrinsicSig>,
     indices: Vec<IndexDef>,
+    /// Whether it has a dialect's opcodes and intrinsics.
+    pub(super) dialect: bool,
 }
 
 impl IntrinsicSig {
@@ -166,6 +184,17 @@ impl IntrinsicSig {
             |bits: &[u8]| bits.iter().fold(0, |s, b| s | super::classes::size_set((*b).into()));
         let convergent = def.convergent != Convergent::None;
         let effect = def.memory.barrier || !def.memory.writes.is_empty();
+        let system_value = def.builtin.is_some();
+        let written =
+            |form: &&tables::intrinsic::IntrinsicForm| form.dir != Dir::Read && !system_value;
+        let form = |form: &tables::intrinsic::IntrinsicForm| IntrinsicForm {
+            sizes: if form.sizes.is_empty() { ALL_SIZES } else { set(&form.sizes) },
+            when: form
+                .when
+                .iter()
+                .filter_map(|(name, value)| Some((place(name)?, *value)))
+                .collect(),
+        };
         IntrinsicSig {
             name: def.name.clone(),
             id,
@@ -178,8 +207,45 @@ impl IntrinsicSig {
             eliminate: def.eliminate,
             free: def.eliminate && def.reorder && !convergent && !effect,
             convergent,
+            system_value,
+            spirv: def.spirv.iter().filter(written).map(form).collect(),
         }
     }
+
+    /// Whether SPIR-V has it with a result of so many bits, with these const indices and the defaults of others, in a
+    /// module that declares every capability.
+    pub fn in_spirv(&self, bits: u8, given: &[(usize, u32)], indices: &[IndexDef]) -> bool {
+        let has = |at: usize| {
+            given.iter().find(|i| i.0 == at).map_or(indices[at].default, |(_, value)| *value)
+        };
+        self.spirv.iter().any(|form| {
+            form.sizes & super::classes::size_set(bits.into()) != 0
+                && form.when.iter().all(|(at, value)| has(*at) == *value)
+        })
+    }
+}
+
+/// The widths at which SPIR-V has an opcode.
+fn spirv_sizes(op: &OpDef) -> u8 {
+    let set = |bits: &[u8]| bits.iter().fold(0, |s, b| s | super::classes::size_set((*b).into()));
+    let mut sizes = ALL_SIZES;
+    for ty in std::iter::once(&op.sig.output).chain(&op.sig.inputs) {
+        let has = match ty.base {
+            Base::Float => FLOAT_SIZES,
+            Base::Bool => 1,
+            Base::Int | Base::Uint => ALL_SIZES,
+        };
+        sizes &= match ty.bits {
+            None => has,
+            Some(bits) if has & set(&[bits]) != 0 => ALL_SIZES,
+            Some(_) => 0,
+        };
+    }
+    // Moves need no instruction.
+    let forms = op.spirv.iter().filter(|form| form.dir != Dir::Read).fold(0, |all, form| {
+        all | if form.sizes.is_empty() { ALL_SIZES } else { set(&form.sizes) }
+    });
+    sizes & if op.costs.default == 0 { ALL_SIZES } else { forms }
 }
 
 impl From<&tables::SigTy> for SigTy {
@@ -213,6 +279,7 @@ impl OpSig {
             selection: op.selection,
             id,
             cost: op.costs.default,
+            spirv: spirv_sizes(op),
             eval,
             dom: shared(&op.dom),
             nsw: shared(&op.nsw),
@@ -250,7 +317,7 @@ impl Ops {
         let indices = [builtin.indices.as_slice(), &dialect.indices].concat();
         let own = Ops::intrinsics_from(dialect, first, &indices);
         let intrinsics = builtin.intrinsics.into_iter().chain(own).collect();
-        Ops { intrinsics, indices, ..Ops::new(list) }
+        Ops { intrinsics, indices, dialect: true, ..Ops::new(list) }
     }
 
     /// A table of these ops, in the order of their ids.

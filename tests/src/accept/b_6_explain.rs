@@ -291,7 +291,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "legality",
-        rules: "rule t: fadd(fmul(a, b), c) => ffma(a, b, c) with contract;",
+        rules: "rule t: fadd(fmul(a, b), c) => ffma(a, b, c) with contract allow E0378 \"a test\";",
         rule: "t",
         code: "32 %m = fmul.contract %p, %q\n32 %r = fadd.contract %m, %p",
         args: &[],

@@ -79,6 +79,7 @@ fn ops() -> Ops {
             selection: false,
             id: 0,
             cost: 1,
+            spirv: 0b11111,
             eval: None,
             dom: None,
             nsw: None,
