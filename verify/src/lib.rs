@@ -324,6 +324,50 @@ mod tests {
         }
     }
 
+    /// Swizzles of constants, computed ones and calls say which component is meant.
+    #[test]
+    fn components_of_constants_are_told_apart() {
+        let library = library();
+        let refuted = |text: &str| {
+            let set = compile_bare(&library, &"expr".into(), text).unwrap();
+            let (rule, bits) = (&set.rules[0], &set.rules[0].instances[0]);
+            let claim = Claim { denorm: Denorm::Keep, rounding: Rounding::Rte };
+            let terms = Terms::new(&set, rule, bits, claim);
+            let mut source = inputs::Source::new(rule, &terms, &Options::scaled(0.05), text);
+            let (mut points, mut same, mut wrong) = (0, 0, false);
+            while let Some(point) = source.next(points) {
+                let point = source.inputs(point);
+                if terms.facts_hold(&point) {
+                    points += 1;
+                    let outcome = point::check(&set, rule, &terms, &point, bits, false);
+                    same += u32::from(matches!(outcome, point::Outcome::Same));
+                    wrong |= matches!(outcome, point::Outcome::Differs { .. });
+                }
+            }
+            assert!(wrong || same > 20, "{text}: {same} points");
+            wrong
+        };
+        let pack =
+            |left: &str, right: &str| format!("pack_64_2x32({left}) => pack_64_2x32({right})");
+        let shifted = "where is_pow2(c)";
+        for (left, right, clause) in [
+            ("iand(a, #c)", "vec2(iand(a.x, c.x), iand(a.y, c.y))", ""),
+            ("imul(a, #c)", "vec2(ishl(a.x, ilog2(c).x), ishl(a.y, ilog2(c.y)))", shifted),
+            ("imul(a.yx, #c)", "ishl(a.yx, ilog2(c.yx).yx)", shifted),
+        ] {
+            let right = pack(left, right) + " " + clause;
+            assert!(!refuted(&right), "{right}");
+        }
+        for (left, right, clause) in [
+            ("iand(a, #c)", "vec2(iand(a.x, c.y), iand(a.y, c.y))", ""),
+            ("imul(a, #c)", "ishl(a, ilog2(c).yx)", shifted),
+            ("imul(a, #c)", "ishl(a, ilog2(c.yx))", shifted),
+        ] {
+            let wrong = pack(left, right) + " " + clause;
+            assert!(refuted(&wrong), "{wrong}");
+        }
+    }
+
     #[test]
     fn straight_line_code_says_what_the_terms_say() {
         let library = library();

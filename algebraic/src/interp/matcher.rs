@@ -607,6 +607,11 @@ impl State<'_> {
         m: &Match,
         done: &HashMap<NodeId, [u64; 16]>,
     ) -> Option<u64> {
+        let (mut id, mut i) = (id, i);
+        while let NodeKind::Ref(inner) = self.rule.nodes[id].kind {
+            i = self.rule.nodes[id].swizzle.as_ref().map_or(i, |s| usize::from(s[i]));
+            id = inner;
+        }
         let node = &self.rule.nodes[id];
         match &node.kind {
             NodeKind::Var(var) => {

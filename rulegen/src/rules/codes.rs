@@ -15,8 +15,6 @@ macro_rules! codes {
 codes! {
     SYNTAX = 301, "a rule file that doesn't follow the grammar",
         "The grammar is in the language reference. A file begins with `rules 1`; a rule is `rule NAME: PATTERN => REPLACEMENT CLAUSES;`.";
-    NOT_YET = 302, "a construct that is parsed but not compiled",
-        "A constant is matched and computed in every component: neither `#c` in a pattern nor a function over constants takes a swizzle.";
     CLAUSE_ORDER = 303, "clauses out of order, or twice",
         "Clauses stand in the order where, with, when, if, group, canonical, ulps, allow, waive, test, and only allow and test may be repeated.";
     UNKNOWN_OP = 304, "an opcode that is not in the table",
@@ -72,7 +70,7 @@ codes! {
     ROOT = 329, "a pattern that isn't an operation",
         "The left side is an ALU operation; variables and constants match everything and rewrite nothing.";
     SWIZZLE = 330, "a swizzle that doesn't fit",
-        "Letters are x, y, z, w up to four components and a to p above. A variable is used either with or without swizzles in a pattern.";
+        "Letters are x, y, z, w up to four components and a to p above. A variable is used either with or without swizzles in a pattern. `#c` stands for what its operand reads, under whatever swizzle, so that it has none in a pattern. In a replacement the swizzles of variables and of what `let` names take components that these are known to have: as many as their operands have, or as the pattern's own swizzles name; of what has as many components as the root only `.x`, where nothing fixes these.";
     ALTERNATIVES = 331, "alternatives that hide each other",
         "Each alternative but the last has an `if`; `otherwise` stands on the last only.";
     ENV = 332, "an environment clause that says nothing",

@@ -195,9 +195,7 @@ impl<'a> Resolver<'a> {
         match &term.kind {
             TermKind::Op { op, flags, args } => self.op(term, op, flags, args, swizzle, slot),
             TermKind::Var(name, note) => self.var(name, note.as_ref(), swizzle, slot, term.span),
-            TermKind::Const(name, note) => {
-                self.constant(name, note.as_ref(), swizzle, slot, term.span)
-            }
+            TermKind::Const(name, note) => self.constant(term, name, note.as_ref(), slot),
             TermKind::Literal(literal) => Some(self.literal(literal, slot)),
             TermKind::Ac(op, args) => self.chain(term, op, args, slot),
             TermKind::Intrinsic(name, args, attrs) => {
@@ -207,11 +205,6 @@ impl<'a> Resolver<'a> {
             TermKind::Phi(args) => self.phi(term, args, slot),
             TermKind::Undef(note) => Some(self.undef(term, note.as_ref(), slot)),
         }
-    }
-
-    pub fn not_yet(&mut self, span: Span, what: &str) -> Option<NodeId> {
-        self.error(codes::NOT_YET, span, format!("{what} is not compiled yet"));
-        None
     }
 
     fn swizzle(&mut self, letters: &ast::Name) -> Option<Vec<u8>> {
@@ -443,12 +436,7 @@ impl<'a> Resolver<'a> {
                     self.same_comps(self.nodes[node].comps, slot.comps, span);
                     return Some(node);
                 }
-                return Some(self.push(
-                    NodeKind::Ref(node),
-                    swizzle,
-                    Slot { comps: seen, ..slot },
-                    span,
-                ));
+                return Some(self.components_of(node, swizzle, slot, span));
             }
             Some(Binding::Var(var)) => {
                 *self.used.entry(name.text.clone()).or_default() += 1;
@@ -485,12 +473,12 @@ impl<'a> Resolver<'a> {
 
     fn constant(
         &mut self,
+        term: &Term,
         name: &ast::Name,
         note: Option<&ast::SizeNote>,
-        swizzle: Option<Vec<u8>>,
         slot: Slot,
-        span: Span,
     ) -> Option<NodeId> {
+        let span = term.span;
         if !self.in_pattern {
             let d = Diagnostic::error(
                 codes::TERM_ONLY,
@@ -498,15 +486,18 @@ impl<'a> Resolver<'a> {
                 span,
                 "`#` binds a constant of the pattern",
             );
-            let end = Span { end: name.span.end.max(span.end), ..span };
-            self.report(match swizzle {
-                None => d.replace(end, name.text.as_str(), format!("write `{}`", name.text)),
-                Some(_) => d.help(format!("write `{}`", name.text)),
-            });
+            let letters = term.swizzle.as_ref().map(|s| format!(".{}", s.text));
+            let plain = format!("{}{}", name.text, letters.unwrap_or_default());
+            self.report(d.replace(span, plain.as_str(), format!("write `{plain}`")));
             return None;
         }
-        if swizzle.is_some() {
-            return self.not_yet(span, "a swizzle of a constant in a pattern");
+        if let Some(letters) = &term.swizzle {
+            let text =
+                "a constant of the pattern is what its operand reads, under whatever swizzle";
+            let d = Diagnostic::error(codes::SWIZZLE, self.file, letters.span, text);
+            let plain = format!("#{}", name.text);
+            self.report(d.replace(dotted(letters), "", format!("match `{plain}`")));
+            return None;
         }
         let var = self.bind(name, VarKind::Const, slot.base, slot, false, 0)?;
         if let Some(note) = note {
@@ -519,10 +510,8 @@ impl<'a> Resolver<'a> {
     fn undef(&mut self, term: &Term, note: Option<&ast::SizeNote>, slot: Slot) -> NodeId {
         if let Some(letters) = &term.swizzle {
             let text = "what is undefined has just the components that its place has";
-            let dotted =
-                Span { start: letters.span.start.saturating_sub(1), end: letters.span.end };
             let d = Diagnostic::error(codes::SWIZZLE, self.file, letters.span, text);
-            self.report(d.replace(dotted, "", "leave the swizzle out"));
+            self.report(d.replace(dotted(letters), "", "leave the swizzle out"));
         }
         if let Some(note) = note {
             self.notes.push((slot.class, slot.comps, note.clone()));
@@ -604,9 +593,6 @@ impl<'a> Resolver<'a> {
             self.report(d.help("match a constant as `#c`, and say in `where` what holds for it"));
             return None;
         }
-        if swizzle.is_some() {
-            return self.not_yet(term.span, "a swizzle of a computed constant");
-        }
         let arity = match (prim, function) {
             (_, Some(f)) => self.lib.facts[f].params.len(),
             (Some(p), _) => p.arity(),
@@ -618,11 +604,16 @@ impl<'a> Resolver<'a> {
             self.error(codes::ARITY, term.span, text);
             return None;
         }
+        // A swizzle takes components of the constant that is computed.
+        let whole = match swizzle {
+            Some(_) => Slot { comps: self.classes.comp(None, term.span), ..slot },
+            None => slot,
+        };
         let mut operands = Vec::new();
         for arg in args {
             let open = self.open_slot(arg.span);
             let node = self.term(arg, open)?;
-            self.same_comps(self.nodes[node].comps, slot.comps, arg.span);
+            self.same_comps(self.nodes[node].comps, whole.comps, arg.span);
             if self.const_ty(node).is_none() {
                 let text = format!("`{}` is computed from constants only", name.text);
                 let d = Diagnostic::error(codes::FACT_ARG, self.file, arg.span, text);
@@ -645,13 +636,33 @@ impl<'a> Resolver<'a> {
             }
             None => {
                 let text = format!("{}({})", name.text, letters.join(", "));
-                let source = SourceText::new(self.file, 0, text);
+                // What the text has in these places is told at the call.
+                let mut source = SourceText::empty(self.file);
+                source.push_replaced(&text, term.span);
                 let (expr, bits) = self.typed(&source, &letters, &operands, term.span)?;
                 (expr, Some(bits))
             }
         };
         let bits = bits.unwrap_or(slot.class);
-        Some(self.computed(expr, operands, bits, slot, term.span))
+        let node = self.computed(expr, operands, bits, whole, term.span);
+        Some(match swizzle {
+            Some(_) => self.components_of(node, swizzle, slot, term.span),
+            None => node,
+        })
+    }
+
+    /// Components of another node.
+    fn components_of(
+        &mut self,
+        node: NodeId,
+        swizzle: Option<Vec<u8>>,
+        slot: Slot,
+        span: Span,
+    ) -> NodeId {
+        let count = swizzle.as_ref().map_or(0, |s| s.len() as u8);
+        let comps = self.classes.comp(Some(count), span);
+        self.same_comps(comps, slot.comps, span);
+        self.push(NodeKind::Ref(node), swizzle, Slot { comps, ..slot }, span)
     }
 
     /// Makes a class agree with the width of a type; `open` is the class that `BITS` stands for.
@@ -688,7 +699,11 @@ impl<'a> Resolver<'a> {
     /// The type of a node in the expression language, if it is a constant: its base and whether its width is open.
     pub fn const_ty(&self, node: NodeId) -> Option<Ty> {
         let draft = &self.nodes[node];
-        let base = match &draft.kind {
+        let mut of = node;
+        while let NodeKind::Ref(inner) = self.nodes[of].kind {
+            of = inner;
+        }
+        let base = match &self.nodes[of].kind {
             NodeKind::Var(v) if self.vars[*v].kind == VarKind::Const => self.vars[*v].base,
             NodeKind::Literal(_, base) => *base,
             NodeKind::Compute { expr, .. } => expr.ty.base,
@@ -839,6 +854,11 @@ fn binds(kind: &TermKind) -> bool {
             false
         }
     }
+}
+
+/// A swizzle with its dot.
+fn dotted(letters: &ast::Name) -> Span {
+    Span { start: letters.span.start.saturating_sub(1), end: letters.span.end }
 }
 
 fn article(base: Base) -> &'static str {

@@ -30,6 +30,8 @@ impl Resolver<'_> {
         let pattern = self.term(&ast.pattern, root);
         let before = self.classes.clone();
         self.pattern_len = self.nodes.len();
+        // Of what stands under swizzles in the pattern, these components are there.
+        let taken: Vec<u8> = self.vars.iter().map(|v| v.used).collect();
         self.apply_notes();
         self.in_pattern = false;
         let pattern = pattern?;
@@ -83,6 +85,7 @@ impl Resolver<'_> {
         self.check_absorbing(pattern, &alts);
         self.check_outside(ast, pattern);
         self.check_made(pattern, &alts);
+        self.check_components(&taken);
         if !self.failed {
             self.check_unused(ast);
         }
@@ -187,6 +190,59 @@ impl Resolver<'_> {
                 _ => continue,
             };
             self.same_comps(comps, count, note.span);
+        }
+    }
+
+    /// Swizzles behind the pattern take components that there are. `taken` are those that the pattern takes of its
+    /// variables.
+    fn check_components(&mut self, taken: &[u8]) {
+        let mut wrong: Vec<(Span, String, Option<Span>)> = Vec::new();
+        let count = |comps: Comps| match comps {
+            Comps::Fixed(n) => n,
+            Comps::Generic => 1,
+        };
+        for node in &self.nodes[self.pattern_len..] {
+            let high = node.swizzle.as_ref().map(|s| s.iter().fold(0, |high, c| high.max(c + 1)));
+            let (has, name, place) = match (&node.kind, high) {
+                (NodeKind::Var(v), _) if self.vars[*v].whole => {
+                    (taken[*v], self.vars[*v].name.clone(), Some(self.vars[*v].span))
+                }
+                (NodeKind::Var(v), Some(_)) => {
+                    let var = &self.vars[*v];
+                    (count(self.classes.comps(var.comps)), var.name.clone(), Some(var.span))
+                }
+                (NodeKind::Ref(of), Some(_)) => {
+                    let inner = &self.nodes[*of];
+                    let text = self.text.get(inner.span.range()).unwrap_or("this");
+                    (count(self.classes.comps(inner.comps)), text.to_string(), None)
+                }
+                (NodeKind::Outside { what: Outside::Intrinsic { id, .. }, .. }, Some(_)) => {
+                    let sig = self.lib.ops.intrinsic(*id);
+                    // One without a count of its own is made with as many as are taken.
+                    let has = sig.dest.map_or(0, |n| n.max(0) as u8);
+                    (if has == 0 { 1 } else { has }, format!("@{}", sig.name), None)
+                }
+                (NodeKind::Outside { what: Outside::Tex { op, .. }, .. }, Some(_)) => {
+                    (1, super::outside::name_of_tex(*op), None)
+                }
+                _ => continue,
+            };
+            let wanted = high.unwrap_or(match self.classes.comps(node.comps) {
+                Comps::Fixed(n) => n,
+                Comps::Generic => 16,
+            });
+            if wanted > has {
+                let s = if has == 1 { "" } else { "s" };
+                let text = format!("`{name}` is only known to have {has} component{s}");
+                wrong.push((node.span, text, place));
+            }
+        }
+        for (span, text, place) in wrong {
+            let d = Diagnostic::error(codes::SWIZZLE, self.file, span, text);
+            self.report(match place {
+                Some(place) => d.label(place, "as it is matched here"),
+                None => d,
+            });
         }
     }
 

@@ -295,30 +295,45 @@ impl Emitter<'_> {
     fn abstract_arg(&self, node: NodeId) -> String {
         let n = &self.rule.nodes[node];
         match &n.kind {
-            NodeKind::Var(var) => {
+            NodeKind::Var(var) if self.rule.vars[*var].kind != VarKind::Const => {
                 let mut value = self.bound.get(var).cloned().unwrap_or_default();
                 if let Some(s) = &n.swizzle {
                     value = format!("{value}.swz(&{s:?})");
                 }
-                match self.rule.vars[*var].kind {
-                    VarKind::Const => format!("cx.component({value}, i)"),
-                    _ => format!("cx.known({value}, i)"),
-                }
+                format!("cx.known({value}, i)")
             }
-            NodeKind::Literal(value, base) => {
+            _ => self.component(node, "i"),
+        }
+    }
+
+    /// A component of a constant.
+    fn component(&self, mut node: NodeId, at: &str) -> String {
+        let mut at = at.to_string();
+        let nodes = &self.rule.nodes;
+        while let NodeKind::Ref(inner) = nodes[node].kind {
+            if let Some(swizzle) = &nodes[node].swizzle {
+                at = format!("{swizzle:?}[{at}]");
+            }
+            node = inner;
+        }
+        let class = nodes[node].class;
+        match (&nodes[node].kind, self.computed.get(&node)) {
+            (NodeKind::Var(var), _) => {
+                let mut value = self.bound.get(var).cloned().unwrap_or_default();
+                if let Some(s) = &nodes[node].swizzle {
+                    value = format!("{value}.swz(&{s:?})");
+                }
+                format!("cx.component({value}, {at})")
+            }
+            (NodeKind::Literal(value, base), _) => {
                 format!(
                     "abs::int({}, {})",
-                    self.wide_bits(n.class),
-                    self.literal(value, *base, n.class)
+                    self.wide_bits(class),
+                    self.literal(value, *base, class)
                 )
             }
-            NodeKind::Compute { .. } => {
-                let name = self.computed.get(&node).cloned().unwrap_or_default();
-                format!("abs::int({}, {name}[i])", self.wide_bits(n.class))
-            }
-            NodeKind::Op { .. } | NodeKind::Outside { .. } | NodeKind::Ref(_) | NodeKind::Undef => {
-                format!("abs::top({})", self.wide_bits(n.class))
-            }
+            (_, Some(name)) => format!("abs::int({}, {name}[{at}])", self.wide_bits(class)),
+            _ => format!("abs::top({})", self.wide_bits(class)),
         }
     }
 
