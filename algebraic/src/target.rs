@@ -83,16 +83,12 @@ impl Target {
     pub fn spirv_of(module: &Module) -> Target {
         let mut target = Target::spirv();
         target.capabilities.clone_from(&module.spirv.capabilities);
-        for capability in &module.spirv.capabilities {
-            match capability.as_str() {
-                "Int8" => target.ints |= set(8),
-                "Int16" => target.ints |= set(16),
-                "Int64" => target.ints |= set(64),
-                "Float16" => target.floats |= set(16),
-                "Float64" => target.floats |= set(64),
-                _ => {}
-            }
-        }
+        let sizes = |names: &[(&str, u8)]| {
+            let has = names.iter().filter(|(name, _)| module.spirv.has_capability(name));
+            has.fold(0, |all, (_, bits)| all | set(*bits))
+        };
+        target.ints |= sizes(&[("Int8", 8), ("Int16", 16), ("Int64", 64)]);
+        target.floats |= sizes(&[("Float16", 16), ("Float64", 64)]);
         target
     }
 

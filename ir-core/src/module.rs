@@ -207,6 +207,27 @@ pub struct SpirvInfo {
     pub memory: String,
 }
 
+/// Capabilities that the IR's users ask for, each with one that implies it (the SPIR-V specification, 3.31).
+const IMPLIED: [(&str, &str); 3] = [
+    ("Int8", "DotProductInput4x8Bit"),
+    ("Int64", "Int64Atomics"),
+    ("VariablePointersStorageBuffer", "VariablePointers"),
+];
+
+impl SpirvInfo {
+    /// Whether the module has a capability: it declares it, or one that implies it.
+    ///
+    /// ```
+    /// let mut info = deburr_ir_core::SpirvInfo::default();
+    /// info.capabilities.push("Int64Atomics".into());
+    /// assert!(info.has_capability("Int64") && !info.has_capability("Int8"));
+    /// ```
+    pub fn has_capability(&self, name: &str) -> bool {
+        let declared = |name: &str| self.capabilities.iter().any(|c| c == name);
+        declared(name) || IMPLIED.iter().any(|(implied, by)| *implied == name && declared(by))
+    }
+}
+
 impl Default for SpirvInfo {
     fn default() -> Self {
         SpirvInfo {

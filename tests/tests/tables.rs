@@ -5,9 +5,12 @@
 use deburr_algebraic::Target;
 use deburr_ir_core::{AluOp, AluProps, Index, Intrinsic, IntrinsicFlags, Module};
 use deburr_rulegen::reference;
-use deburr_rulegen::rules::Ops;
 use deburr_rulegen::rules::classes::{SIZES, size_set};
+use deburr_rulegen::rules::model::{NodeId, NodeKind, Outside};
+use deburr_rulegen::rules::{Ops, Rule};
+use deburr_rulegen::tables::op::Dir;
 use deburr_rulegen::tables::{IndexKind, TableFile, Tables};
+use deburr_tests::terms::rule_set;
 use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind, OperandQuantifier, ext_inst_table};
 use rspirv::spirv;
 use std::collections::{BTreeMap, BTreeSet};
@@ -559,4 +562,77 @@ fn the_build_and_the_target_agree_on_what_is_legal() {
         }
     }
     assert!(counts.iter().all(|n| *n > 100), "{counts:?}");
+}
+
+/// Capabilities without which no shader is.
+const OF_SHADERS: [spirv::Capability; 2] = [spirv::Capability::Shader, spirv::Capability::Matrix];
+
+/// Names of instructions that only modules with some further capability have.
+fn instructions_that_ask() -> BTreeSet<&'static str> {
+    let core = INSTRUCTION_TABLE.iter().map(|i| (i.opname, i.capabilities));
+    let glsl = ext_inst_table("GLSL.std.450").expect("the grammar has GLSL.std.450");
+    let all = core.chain(glsl.iter().map(|i| (i.opname, i.capabilities)));
+    let asks =
+        all.filter(|(_, list)| !list.is_empty() && !list.iter().any(|c| OF_SHADERS.contains(c)));
+    asks.map(|(name, _)| name).collect()
+}
+
+/// The writer declares what the reader found declared and nothing else, and the tables seldom say which capability an
+/// instruction asks for: a module that has it declares it. So what asks for one may only be where it was read.
+#[test]
+fn no_rule_makes_what_asks_for_a_capability() {
+    let (tables, set, asking) = (load(), rule_set(), instructions_that_ask());
+    // A form that asks for nothing would do.
+    let asks = |forms: &mut dyn Iterator<Item = (Dir, &str)>| {
+        let names: Vec<&str> = forms.filter(|f| f.0 != Dir::Read).map(|f| f.1).collect();
+        !names.is_empty() && names.iter().all(|name| asking.contains(name))
+    };
+    let op_asks = |op: usize| asks(&mut tables.ops[op].spirv.iter().map(|f| (f.dir, &*f.name)));
+    assert!((0..tables.ops.len()).filter(|op| op_asks(*op)).count() > 20);
+    let mut made = 0;
+    for rule in &set.rules {
+        let matched: Vec<usize> =
+            rule.pattern_nodes().iter().filter_map(|n| op_of(rule, *n)).collect();
+        for id in rule.alts.iter().flat_map(|alt| rule.reachable(alt.term)) {
+            if let Some(op) = op_of(rule, id).filter(|op| !matched.contains(op)) {
+                made += 1;
+                assert!(!op_asks(op), "{} makes {}", rule.name, tables.ops[op].name);
+            }
+            if let Some(Outside::Intrinsic { id, .. }) = rule.made_anew(id) {
+                let def = &tables.intrinsics[*id];
+                let asks = asks(&mut def.spirv.iter().map(|f| (f.dir, &*f.name)));
+                assert!(!asks, "{} makes {}", rule.name, def.name);
+            }
+        }
+    }
+    assert!(made > 200, "{made}");
+}
+
+fn op_of(rule: &Rule, node: NodeId) -> Option<usize> {
+    match &rule.nodes[node].kind {
+        NodeKind::Op { op, .. } => Some(*op),
+        _ => None,
+    }
+}
+
+/// Sizes follow from capabilities that others imply, too.
+#[test]
+fn sizes_follow_from_what_a_module_has() {
+    let legal = |names: &[&str], op, bits| {
+        let mut module = Module::new();
+        module.spirv.capabilities = names.iter().map(ToString::to_string).collect();
+        Target::spirv_of(&module).legal(op, bits)
+    };
+    for (name, op, bits) in [
+        ("Int8", AluOp::IADD, 8),
+        ("DotProductInput4x8Bit", AluOp::IADD, 8),
+        ("Int16", AluOp::IADD, 16),
+        ("Int64", AluOp::IADD, 64),
+        ("Int64Atomics", AluOp::IADD, 64),
+        ("Float16", AluOp::FADD, 16),
+        ("Float64", AluOp::FADD, 64),
+    ] {
+        assert!(legal(&["Shader", name], op, bits), "{name}");
+        assert!(!legal(&["Shader"], op, bits), "without {name}");
+    }
 }

@@ -16,7 +16,12 @@ pub struct Rulebook {
 impl Rulebook {
     /// What the tree is made of.
     pub fn of(tree: &Tree) -> Result<Self, Trouble> {
-        let book = tree.texts.load().map_err(|list| trouble(&list, |_| None))?;
+        let source = |name: &str| match name {
+            "opcodes.toml" => Some(tree.texts.opcodes),
+            "intrinsics.toml" => Some(tree.texts.intrinsics),
+            name => tree.texts.rule_file(name),
+        };
+        let book = tree.texts.load().map_err(|list| trouble(&list, source))?;
         Ok(Rulebook { texts: tree.texts, book })
     }
 
@@ -91,4 +96,64 @@ fn may_be_disabled(d: &mut RuleDiagnostic, own: &str) {
 
 fn trouble<'a>(list: &[RuleDiagnostic], source: impl Fn(&str) -> Option<&'a str>) -> Trouble {
     list.iter().map(|d| Diagnostic::of_rules(d, &source)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Place;
+    use deburr_ruleset::{INTRINSICS, OPCODES, rules};
+
+    const GROUPS: (&str, &str) = ("rules/groups.rules", "rules 1\ngroup opt;\nfile a;\nfile b;\n");
+    const FACTS: (&str, &str) = ("rules/facts.rules", "rules 1\nfact is_one(c: uint) = c == 1;\n");
+
+    /// A command over other rules than those of this tree.
+    fn tree(rules_of: &'static [(&'static str, &'static str)]) -> Tree {
+        let texts = Texts { opcodes: OPCODES, intrinsics: INTRINSICS, rules: rules_of };
+        Tree { rules: rules(), texts }
+    }
+
+    /// What is said of a file whose rules are to run beside those of a tree: file, line and message.
+    fn said(tree: &Tree) -> Vec<(String, usize, String)> {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let own = folder.path().join("own.rules");
+        let text = "rules 1\nrule own: umul_high(a, #c) => 0 where is_one(c);\n";
+        std::fs::write(&own, text).expect("a file can be written");
+        let found = Rulebook::of(tree).and_then(|book| book.of_file_beside(&own, &[]));
+        let list = found.err().into_iter().flat_map(|trouble| trouble.into_iter());
+        let line = |place: &Place| match place {
+            Place::Text { line, .. } => *line,
+            _ => 0,
+        };
+        list.map(|d| (d.file.clone(), line(&d.place), d.message.clone())).collect()
+    }
+
+    #[test]
+    fn a_tree_that_is_wrong_is_told_of_itself() {
+        let right =
+            tree(&[FACTS, GROUPS, ("rules/a.rules", "rules 1\n"), ("rules/b.rules", "rules 1\n")]);
+        assert_eq!(said(&right), []);
+
+        let facts = tree(&[
+            ("rules/facts.rules", "rules 1\n\nfact is_one(c: unit) = c == 1;\n"),
+            GROUPS,
+            ("rules/a.rules", "rules 1\nrule a: iadd(a, b) => c;\n"),
+        ]);
+        let told = [("rules/facts.rules", 3, "`unit` is not a type")];
+        assert_eq!(said(&facts), told.map(|(f, l, m)| (f.to_string(), l, m.to_string())));
+
+        // All that is wrong with its rules, and nothing of the file that is asked for.
+        let rules = tree(&[
+            FACTS,
+            GROUPS,
+            ("rules/a.rules", "rules 1\nrule a: iad(a, b) => b;\nrule b: isub(a, a) => b;\n"),
+            ("rules/b.rules", "rules 1\nrule c: imul(a, #c) => a;\n"),
+        ]);
+        let told = [
+            ("rules/a.rules", 2, "there is no op or function `iad`"),
+            ("rules/a.rules", 3, "the pattern doesn't bind `b`"),
+            ("rules/b.rules", 2, "the constant `c` is bound and never used"),
+        ];
+        assert_eq!(said(&rules), told.map(|(f, l, m)| (f.to_string(), l, m.to_string())));
+    }
 }

@@ -33,9 +33,7 @@ pub(super) fn form_of(
         form.dir != FormDir::Read
             && form.when.iter().all(|&(index, value)| f.index(instr, index) == Some(value))
             && (form.sizes.is_empty() || form.sizes.contains(&value_bits(f, instr)))
-            && form
-                .capability
-                .is_none_or(|c| module.spirv.capabilities.iter().any(|have| have == c))
+            && form.capability.is_none_or(|name| module.spirv.has_capability(name))
     })
 }
 

@@ -122,7 +122,7 @@ impl<'m> Writer<'m> {
     }
 
     fn has_capability(&self, name: &str) -> bool {
-        self.module.spirv.capabilities.iter().any(|c| c == name)
+        self.module.spirv.has_capability(name)
     }
 
     /// The id of the GLSL.std.450 import.

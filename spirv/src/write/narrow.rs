@@ -20,7 +20,7 @@ pub(super) fn is_storage_only(module: &Module, class: Class, bits: u8) -> bool {
         (Class::Uint | Class::Sint, 8) => "Int8",
         _ => return false,
     };
-    !module.spirv.capabilities.iter().any(|c| c == capability)
+    !module.spirv.has_capability(capability)
 }
 
 /// Whether the type is, or has a vector of, such values.

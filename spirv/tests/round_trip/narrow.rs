@@ -80,12 +80,21 @@ fn objects_with_narrow_members() {
 
 /// What is written of a main function in the text of the IR, where `%0` is a buffer of narrow members.
 fn written_ir(code: &str) -> Result<String, Error> {
+    let text = written_under("", code)?;
+    let shown = ["Load", "Store", "Convert", "OpComposite", "Constant", "Shuffle", "Undef"];
+    let lines = text.lines().filter(|l| shown.iter().any(|s| l.contains(s)));
+    Ok(lines.map(|l| format!("{l}\n")).collect())
+}
+
+/// The module that is written under one more declaration.
+fn written_under(declaration: &str, code: &str) -> Result<String, Error> {
     let text = format!(
         r#"deburr_ir 1
 decl_env spirv 1 5 Logical GLSL450
 decl_capability Shader
 decl_capability StorageBuffer16BitAccess
 decl_capability StorageBuffer8BitAccess
+{declaration}
 shader compute "main" entry(main) LocalSize(1, 1, 1) interface(&v0)
 decl_type A = struct(Block) {{
   f16 h (offset=0),
@@ -110,10 +119,7 @@ impl main {{
     let module = deburr_ir_core::parse(&text).unwrap_or_else(|e| panic!("{e:?}"));
     deburr_ir_core::validate(&module).expect("the module is valid");
     let words = write(&module, &WriteOptions::default())?;
-    let text = rspirv::dr::load_words(words).expect("what is written is SPIR-V").disassemble();
-    let shown = ["Load", "Store", "Convert", "OpComposite", "Constant", "Shuffle", "Undef"];
-    let lines = text.lines().filter(|l| shown.iter().any(|s| l.contains(s)));
-    Ok(lines.map(|l| format!("{l}\n")).collect())
+    Ok(rspirv::dr::load_words(words).expect("what is written is SPIR-V").disassemble())
 }
 
 /// Folding makes constants, and undefs are narrow too.
@@ -192,6 +198,24 @@ fn parts_of_narrow_values() {
         OpStore %11 %36
     "#]]
     .assert_eq(&written_ir(code).expect("it can be written"));
+}
+
+/// A capability that another one implies is there without being declared, and is not declared by the writer either.
+#[test]
+fn a_capability_may_be_implied() {
+    let code = "
+    8 %5 = @load_deref %3
+    8 %6 = iadd %5, %5
+    @store_deref %3, %6 (write_mask=x)";
+    let error = written_under("", code).expect_err("the module has no Int8");
+    assert_eq!(error.message, "`iadd` at 8 bits, which the module has no capability for");
+    let own = ["Shader", "StorageBuffer16BitAccess", "StorageBuffer8BitAccess"];
+    for more in ["Int8", "DotProductInput4x8Bit"] {
+        let text = written_under(&format!("decl_capability {more}"), code).expect("Int8 is there");
+        let declared = text.lines().filter_map(|l| l.strip_prefix("OpCapability "));
+        assert!(declared.map(str::trim).eq(own.into_iter().chain([more])), "{text}");
+        assert!(text.contains("OpIAdd"), "{text}");
+    }
 }
 
 #[test]
