@@ -218,8 +218,14 @@ const FAULTS: &[Fault] = &[
     fault(
         "a constant's first component is taken",
         M,
-        "format!(\"cx.component({value}, i)\")",
+        "format!(\"cx.component({value}, {at})\")",
         "format!(\"cx.component({value}, 0)\")",
+    ),
+    fault(
+        "a computed constant's swizzle is lost",
+        M,
+        "at = format!(\"{swizzle:?}[{at}]\");",
+        "let _ = swizzle;",
     ),
     fault(
         "constants are computed with 32 bits",
@@ -700,8 +706,22 @@ pub fn rules_or_exit() -> model::RuleSet {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn the_rules_are_right() {
-        assert_eq!(super::rules().map(|_| ()), Ok(()));
+        assert_eq!(rules().map(|_| ()), Ok(()));
+    }
+
+    /// An edit of the generator that a fault no longer fits is told at once, and not by the line that plants them all.
+    #[test]
+    fn every_fault_has_its_place() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rulegen/src/rules/emit");
+        for fault in &FAULTS[1..] {
+            let path = folder.join(fault.file);
+            let text = std::fs::read_to_string(&path).expect("the generator can be read");
+            let times = text.matches(fault.from).count();
+            assert_eq!(times, 1, "{}: `{}` in {}", fault.name, fault.from, fault.file);
+        }
     }
 }
