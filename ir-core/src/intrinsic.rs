@@ -110,6 +110,26 @@ pub struct IntrinsicForm {
     pub dir: crate::op::FormDir,
 }
 
+/// Values that each component of a result may have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ValueRange {
+    /// Unsigned integers from one to another, both included.
+    Int(u64, UpperEnd),
+    /// Floats from one to another, both included, and zeros of both signs if one is; no NaN.
+    Float(f64, f64),
+}
+
+/// The greatest value of a range of integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpperEnd {
+    /// A number.
+    Value(u64),
+    /// The workgroup's size in the component's dimension, so much less.
+    WorkgroupSize(u64),
+    /// The invocations of the workgroup, so much less.
+    WorkgroupInvocations(u64),
+}
+
 /// Everything the table says of an intrinsic.
 #[derive(Debug)]
 pub struct IntrinsicInfo {
@@ -125,6 +145,8 @@ pub struct IntrinsicInfo {
     pub dest_bits: &'static [u8],
     /// The result has the bit size of this source.
     pub bits_from: Option<u8>,
+    /// Values that each component of the result may have; `None` = all.
+    pub range: Option<ValueRange>,
     /// Const indices in order.
     pub indices: &'static [Index],
     /// What passes may do.

@@ -48,7 +48,7 @@ pub use instr::{
 };
 pub use intrinsic::{
     Divergence, Index, IndexInfo, IndexKind, Intrinsic, IntrinsicFlags, IntrinsicForm,
-    IntrinsicInfo, MemoryEffect,
+    IntrinsicInfo, MemoryEffect, UpperEnd, ValueRange,
 };
 pub use metadata::{InstrOrder, Kept, Liveness, Loops, Metadata};
 pub use module::{

@@ -7,6 +7,7 @@ use crate::tables::intrinsic::MemoryMode;
 use crate::tables::op::{Convergent, Dir, Eval, OpForm, Sign};
 use crate::tables::{
     Divergence, IndexDef, IndexKind, IntrinsicDef, IntrinsicForm, Memory, OpDef, Outside, Tables,
+    UpperEnd, ValueRange,
 };
 
 const OPCODES_HEAD: &str = "\
@@ -35,7 +36,8 @@ const INTRINSICS_TABLE: &str = "
 ## Intrinsics
 
 *Sources* and *Result* are component counts: `n` = as many as the instruction has, `any` = as many as the value has;
-behind the result, its bit sizes or the source that it has them from. *Effects*: `eliminate` may be removed when
+behind the result, its bit sizes or the source that it has them from, and the values that each of its components may
+have where not all are. *Effects*: `eliminate` may be removed when
 unused, `reorder` may change places with its like, `speculate` may run where the program did not; then the memory that
 is read and written, the invocations that it depends on, and whether its result is the same in all of a subgroup.
 
@@ -257,7 +259,28 @@ fn result(intrinsic: &IntrinsicDef) -> String {
     if let Some(source) = intrinsic.bits_from {
         let _ = write!(text, ", sized as source {source}");
     }
+    if let Some(range) = intrinsic.range {
+        let _ = write!(text, ", {}", value_range(range));
+    }
     text
+}
+
+fn value_range(range: ValueRange) -> String {
+    let less = |less: u64, what: &str| match less {
+        0 => what.to_owned(),
+        less => format!("{what} − {less}"),
+    };
+    match range {
+        ValueRange::Int(low, high) => {
+            let high = match high {
+                UpperEnd::Value(high) => high.to_string(),
+                UpperEnd::WorkgroupSize(n) => less(n, "the workgroup's size"),
+                UpperEnd::WorkgroupInvocations(n) => less(n, "the workgroup's invocations"),
+            };
+            format!("{low} to {high}")
+        }
+        ValueRange::Float(low, high) => format!("{low:?} to {high:?}"),
+    }
 }
 
 fn effects(intrinsic: &IntrinsicDef) -> Vec<String> {

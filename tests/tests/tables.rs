@@ -482,6 +482,7 @@ fn generated_tables_are_the_parsed_ones() {
         assert_eq!(info.name, def.name);
         assert_eq!(Intrinsic::from_name(&def.name), Some(intrinsic));
         assert_eq!((info.srcs, info.dest), (&def.srcs[..], def.dest), "{}", def.name);
+        assert_eq!(format!("{:?}", info.range), format!("{:?}", def.range), "{}", def.name);
         let indices: Vec<&str> =
             info.indices.iter().filter_map(|i| i.builtin()).map(|i| i.name).collect();
         assert_eq!(indices, def.indices, "{}", def.name);

@@ -31,7 +31,7 @@ pub fn dialect(tables: &Tables, options: &DialectOptions) -> String {
             use #krate::{
                 AluInfo, AluOp, AluProps, AluType, BaseType, Builder, Convergent, Def, Divergence, FormDir, Index,
                 IndexInfo, IndexKind, Instr, Intrinsic, IntrinsicFlags, IntrinsicForm, IntrinsicInfo, MemoryEffect,
-                Modes, Outside, Shape, SpirvForm
+                Modes, Outside, Shape, SpirvForm, UpperEnd, ValueRange
             };
         },
     );

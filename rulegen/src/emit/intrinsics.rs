@@ -7,7 +7,9 @@ use quote::quote;
 use super::opcodes::{bytes, convergent, dir, name_index};
 use super::{Output, constant, ident};
 use crate::tables::intrinsic::{MODES, MemoryMode};
-use crate::tables::{Divergence, IndexDef, IndexKind, IntrinsicDef, IntrinsicForm, Tables};
+use crate::tables::{
+    Divergence, IndexDef, IndexKind, IntrinsicDef, IntrinsicForm, Tables, UpperEnd, ValueRange,
+};
 
 /// The text of the built-in table's `intrinsics.rs`.
 pub fn intrinsics(tables: &Tables) -> String {
@@ -114,8 +116,8 @@ pub fn intrinsics(tables: &Tables) -> String {
 pub(super) fn imports(krate: &TokenStream) -> TokenStream {
     quote! {
         use #krate::{
-            AluOp, Convergent, Def, Divergence, FormDir, Index, IndexInfo, IndexKind, Instr, Intrinsic, IntrinsicFlags,
-            IntrinsicForm, IntrinsicInfo, MemoryEffect, Modes, Shape
+            AluOp, Convergent, Def, Divergence, FormDir, Index, IndexInfo, IndexKind, Instr, Intrinsic,
+            IntrinsicFlags, IntrinsicForm, IntrinsicInfo, MemoryEffect, Modes, Shape, UpperEnd, ValueRange
         };
     }
 }
@@ -192,6 +194,13 @@ pub(super) fn info(intrinsic: &IntrinsicDef, index: &dyn Fn(&str) -> TokenStream
         }
         None => quote!(None),
     };
+    let range = match &intrinsic.range {
+        Some(range) => {
+            let range = value_range(*range);
+            quote!(Some(#range))
+        }
+        None => quote!(None),
+    };
     let indices = intrinsic.indices.iter().map(|name| index(name));
     let flags = [
         (intrinsic.eliminate, "ELIMINATE"),
@@ -224,6 +233,7 @@ pub(super) fn info(intrinsic: &IntrinsicDef, index: &dyn Fn(&str) -> TokenStream
             dest: #dest,
             dest_bits: #dest_bits,
             bits_from: #bits_from,
+            range: #range,
             indices: &[#(#indices),*],
             flags: #flags,
             memory: #memory,
@@ -233,6 +243,36 @@ pub(super) fn info(intrinsic: &IntrinsicDef, index: &dyn Fn(&str) -> TokenStream
             builtin: #builtin,
             spirv: &[#(#spirv),*],
             doc: #doc,
+        }
+    }
+}
+
+fn value_range(range: ValueRange) -> TokenStream {
+    match range {
+        ValueRange::Int(low, high) => {
+            let low = Literal::u64_unsuffixed(low);
+            let (kind, value) = match high {
+                UpperEnd::Value(value) => ("Value", value),
+                UpperEnd::WorkgroupSize(less) => ("WorkgroupSize", less),
+                UpperEnd::WorkgroupInvocations(less) => ("WorkgroupInvocations", less),
+            };
+            let (kind, value) = (ident(kind), Literal::u64_unsuffixed(value));
+            quote!(ValueRange::Int(#low, UpperEnd::#kind(#value)))
+        }
+        ValueRange::Float(low, high) => {
+            let (low, high) = (float(low), float(high));
+            quote!(ValueRange::Float(#low, #high))
+        }
+    }
+}
+
+fn float(value: f64) -> TokenStream {
+    match value.is_infinite() {
+        true if value < 0.0 => quote!(f64::NEG_INFINITY),
+        true => quote!(f64::INFINITY),
+        false => {
+            let (sign, value) = (value < 0.0, Literal::f64_unsuffixed(value.abs()));
+            if sign { quote!(-#value) } else { quote!(#value) }
         }
     }
 }

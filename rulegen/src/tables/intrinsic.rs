@@ -1,6 +1,7 @@
 //! Entries of the intrinsic table: const indices and intrinsics.
 
 use super::op::{Convergent, Dir};
+use super::range::{self, ValueRange};
 use super::read::{Entry, check_unique};
 use super::sig::OPERANDS;
 use super::{E_FORM, E_FULL, E_KIND, E_REFERENCE, E_WORD, Place, Tables};
@@ -56,6 +57,8 @@ pub struct IntrinsicDef {
     pub dest_bits: Vec<u8>,
     /// The source that has the result's bit size.
     pub bits_from: Option<u8>,
+    /// Values that each component of the result may have; all if there is none.
+    pub range: Option<ValueRange>,
     /// Const indices by name, in order.
     pub indices: Vec<String>,
     /// May be removed when its result is unused.
@@ -276,6 +279,7 @@ pub(super) fn read(entry: &mut Entry<'_, '_>, tables: &mut Tables, builtin: Opti
         let span = entry.peek_span("bits_from").unwrap_or(entry.span);
         entry.error(E_REFERENCE, span, format!("the entry has {} sources", srcs.len()));
     }
+    let range = range::read(entry, dest.is_some(), &dest_bits);
     let index_texts = entry.strings("indices").unwrap_or_default();
     let indices = check_indices(entry, &index_texts, tables, builtin);
     let flags = entry.strings("flags").unwrap_or_default();
@@ -318,6 +322,7 @@ pub(super) fn read(entry: &mut Entry<'_, '_>, tables: &mut Tables, builtin: Opti
             dest,
             dest_bits,
             bits_from,
+            range,
             indices,
             eliminate,
             reorder,

@@ -4,9 +4,11 @@
 //! - [`sig`]: how signatures are written.
 //! - [`op`]: entries of `opcodes.toml`.
 //! - [`intrinsic`]: entries of `intrinsics.toml`.
+//! - [`range`]: the values that an intrinsic's result may have.
 
 pub mod intrinsic;
 pub mod op;
+pub mod range;
 pub mod read;
 pub mod sig;
 #[cfg(test)]
@@ -16,6 +18,7 @@ use std::sync::Arc;
 
 pub use intrinsic::{Divergence, IndexDef, IndexKind, IntrinsicDef, IntrinsicForm, Memory};
 pub use op::{Costs, OpDef, OpForm, Outside};
+pub use range::{UpperEnd, ValueRange};
 pub use sig::{SigTy, Signature};
 
 use crate::diagnostics::{Code, CodeInfo, Diagnostic, Span};
@@ -52,6 +55,8 @@ pub const E_FORM: Code = Code(114);
 pub const E_REFERENCE: Code = Code(115);
 /// More entries than ids.
 pub const E_FULL: Code = Code(116);
+/// A range of values that makes no sense.
+pub const E_RANGE: Code = Code(117);
 
 /// The codes of this module.
 pub const CODES: &[CodeInfo] = &[
@@ -145,6 +150,14 @@ pub const CODES: &[CodeInfo] = &[
         code: E_FULL,
         title: "more entries than ids",
         explanation: "Ids below 0x4000 belong to the built-in tables, those above to dialects; const indices have 8 bits.",
+    },
+    CodeInfo {
+        code: E_RANGE,
+        title: "a range of values makes no sense",
+        explanation: "`range` says which values each component of a result may have: `LO..=HI` with both ends, or \
+                      `LO..HI` without the upper one. Both ends are unsigned integers or both are floats with a point \
+                      (`0.0`) or `inf`; the upper end may be `workgroup_size` or `workgroup_invocations`. Some value \
+                      has to be in it, and it has to fit into every bit size of the result.",
     },
 ];
 

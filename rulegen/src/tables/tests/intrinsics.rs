@@ -250,3 +250,148 @@ fn indices() {
     "#]],
     );
 }
+
+#[test]
+fn ranges_are_read() {
+    let range = |text: &str| {
+        let lines = format!("dest = \"3\"\nbits = [32]\nrange = \"{text}\"");
+        parse(&intrinsic(&lines)).intrinsics[0].range
+    };
+    use crate::tables::{UpperEnd::*, ValueRange::*};
+    assert_eq!(range(""), None);
+    assert_eq!(range("1..=128"), Some(Int(1, Value(128))));
+    assert_eq!(range("0..32"), Some(Int(0, Value(31))));
+    assert_eq!(range("1..=0xffffffff"), Some(Int(1, Value(0xffff_ffff))));
+    assert_eq!(range("0..0x100000000"), Some(Int(0, Value(0xffff_ffff))));
+    assert_eq!(range("0..workgroup_size"), Some(Int(0, WorkgroupSize(1))));
+    assert_eq!(range("1..=workgroup_invocations"), Some(Int(1, WorkgroupInvocations(0))));
+    assert_eq!(range("0.0..=1.0"), Some(Float(0.0, 1.0)));
+    assert_eq!(range("-1.5..=inf"), Some(Float(-1.5, f64::INFINITY)));
+    let family = "for = [{ n = \"a\", r = \"0..=1\" }, { n = \"b\", r = \"\" }]\nname = \"${n}\"\ndest = \"1\"\nrange = \"${r}\"\ndoc = \"D.\"";
+    let tables = parse(&format!("[[intrinsic]]\n{family}"));
+    let ranges: Vec<_> = tables.intrinsics.iter().map(|i| i.range).collect();
+    assert_eq!(ranges, [Some(Int(0, Value(1))), None]);
+}
+
+#[test]
+fn ranges_that_make_no_sense() {
+    let bad = |lines: &str, expected| check(&intrinsic(lines), expected);
+    bad(
+        "range = \"0..=1\"",
+        expect![[r#"
+        error[E0117]: the entry has no result whose values these could be
+         --> t.toml:22:10
+        22 | range = "0..=1"
+           |          ^^^^^
+    "#]],
+    );
+    bad(
+        "dest = \"1\"\nrange = \"128\"",
+        expect![[r#"
+        error[E0117]: `128` is no range: `LO..HI` or `LO..=HI`
+         --> t.toml:23:10
+        23 | range = "128"
+           |          ^^^
+    "#]],
+    );
+    bad(
+        "dest = \"1\"\nrange = \"0..=workgroup_sizes\"",
+        expect![[r#"
+        error[E0117]: `workgroup_sizes` is no end of a range: an unsigned integer, a float, or as the upper end `workgroup_size` or `workgroup_invocations`
+         --> t.toml:23:14
+        23 | range = "0..=workgroup_sizes"
+           |              ^^^^^^^^^^^^^^^
+        help: did you mean `workgroup_size`?
+    "#]],
+    );
+    bad(
+        "dest = \"1\"\nrange = \"-1..=1\"",
+        expect![[r#"
+        error[E0117]: `-1` is no end of a range: an unsigned integer, a float, or as the upper end `workgroup_size` or `workgroup_invocations`
+         --> t.toml:23:10
+        23 | range = "-1..=1"
+           |          ^^
+    "#]],
+    );
+    bad(
+        "dest = \"1\"\nrange = \"workgroup_size..=7\"",
+        expect![[r#"
+        error[E0117]: the lower end is a number
+         --> t.toml:23:10
+        23 | range = "workgroup_size..=7"
+           |          ^^^^^^^^^^^^^^
+    "#]],
+    );
+    bad(
+        "dest = \"1\"\nrange = \"5..=4\"",
+        expect![[r#"
+        error[E0117]: no value is in the range
+         --> t.toml:23:10
+        23 | range = "5..=4"
+           |          ^^^^^
+    "#]],
+    );
+    bad(
+        "dest = \"1\"\nrange = \"0..0\"",
+        expect![[r#"
+        error[E0117]: no value is in the range
+         --> t.toml:23:10
+        23 | range = "0..0"
+           |          ^^^^
+    "#]],
+    );
+    bad(
+        "dest = \"1\"\nbits = [8, 32]\nrange = \"0..=256\"",
+        expect![[r#"
+        error[E0117]: 256 doesn't fit into a result of 8 bits
+         --> t.toml:24:14
+        24 | range = "0..=256"
+           |              ^^^
+    "#]],
+    );
+    bad(
+        "dest = \"1\"\nrange = \"0.0..1.0\"",
+        expect![[r#"
+        error[E0117]: a range of floats has both ends: `LO..=HI`
+         --> t.toml:23:10
+        23 | range = "0.0..1.0"
+           |          ^^^^^^^^
+    "#]],
+    );
+    bad(
+        "dest = \"1\"\nrange = \"1.0..=0.5\"",
+        expect![[r#"
+        error[E0117]: no value is in the range
+         --> t.toml:23:10
+        23 | range = "1.0..=0.5"
+           |          ^^^^^^^^^
+    "#]],
+    );
+    bad(
+        "dest = \"1\"\nrange = \"0..=1.0\"",
+        expect![[r#"
+        error[E0117]: both ends are integers, or both are floats
+         --> t.toml:23:10
+        23 | range = "0..=1.0"
+           |          ^^^^^^^
+    "#]],
+    );
+    bad(
+        "dest = \"1\"\nbits = [1, 32]\nrange = \"0.0..=1.0\"",
+        expect![[r#"
+        error[E0117]: a result of 1 bits is no float
+         --> t.toml:24:10
+        24 | range = "0.0..=1.0"
+           |          ^^^^^^^^^
+    "#]],
+    );
+    bad(
+        "dest = \"1\"\nrange = [0, 1]",
+        expect![[r#"
+        error[E0104]: `range` is a string
+         --> t.toml:23:9
+        23 | range = [0, 1]
+           |         ^^^^^^
+    "#]],
+    );
+}
