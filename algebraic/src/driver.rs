@@ -6,6 +6,7 @@
 //! instructions. Where such a user is on the list already, its own users follow when it is visited. Fuel bounds the number
 //! of rewrites; when it runs out, the last rules that fired are the cycle.
 
+use crate::facts::{Loads, Memo};
 use crate::rewriter::Rewriter;
 use crate::ruleset::{Group, MatchFn, RuleSet};
 use crate::target::Target;
@@ -13,6 +14,7 @@ use crate::turn::Turn;
 use deburr_ir_core::{Def, Flags, Function, Instr, InstrKind};
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 
 /// What a run may do and should note.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +34,8 @@ pub struct Options {
     pub counts: bool,
     /// Keep with each instruction the rules that made it.
     pub origins: bool,
+    /// What the module says of the values that the function loads. A pipeline, which has the module, puts it here itself.
+    pub loads: Option<Arc<Loads>>,
 }
 
 /// What a run did.
@@ -259,6 +263,7 @@ pub fn run_with(
     let instrs = f.instr_capacity() as u64;
     let fuel = options.fuel.unwrap_or(64 * instrs + 4096);
     let mut cx = Rewriter::new(f, rules, found.watch, target, off, Log::new(rules, options));
+    cx.facts = Memo::new(options.loads.clone());
     let limits = Limits { fuel, fired: options.limit.unwrap_or(u64::MAX) };
     let mut run = Run { cx: &mut cx, group: found, guest, limits };
     let spent = run.sweep() || run.drain();

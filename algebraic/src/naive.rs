@@ -40,6 +40,7 @@ pub fn run_naive(
     }
     let fuel = options.fuel.unwrap_or(64 * f.instr_capacity() as u64 + 4096);
     let mut cx = Rewriter::new(f, rules, found.watch, target, off, Log::new(rules, options));
+    cx.facts = Memo::new(options.loads.clone());
     let mut spent = false;
     loop {
         let mut changed = false;
@@ -96,6 +97,7 @@ impl Guest for Looker<'_> {
         let (watch, off) = (group.watch, self.off.clone());
         let mut rest = Rewriter::new(&mut copy, self.rules, watch, self.target, off, log);
         rest.queue = cx.queue.clone();
+        rest.facts = cx.facts.afresh();
         let waiting = rest.waiting();
         for instr in roots(&rest).into_iter().filter(|i| *i != at && !waiting.contains(i)) {
             let was = rest.term(instr);
@@ -139,7 +141,7 @@ fn visit(cx: &mut Rewriter<'_>, group: &Group, instr: Instr) -> bool {
     if cx.f.block_of(instr).is_none() || !cx.f.is_used(instr.def()) {
         return false;
     }
-    cx.facts = Memo::default();
+    cx.facts = cx.facts.afresh();
     let mut turn = Turn::of(cx.f, instr);
     let before = (cx.log.fired, cx.log.folded, std::mem::take(&mut cx.log.moved));
     if let Prepared::Root(Some(matcher)) = cx.prepare(group, &mut turn, instr) {

@@ -351,7 +351,7 @@ impl<'f> Rewriter<'f> {
         if self.is_const(v) {
             return self.component(v, i);
         }
-        self.facts.of(self.f, self.rules, v.def)
+        self.facts.of_component(self.f, self.rules, v.def, v.swizzle.get(i))
     }
 
     /// Whether something surely holds for each of the first `comps` components.
@@ -452,7 +452,9 @@ impl<'f> Rewriter<'f> {
         self.f.replace_all_uses(old, new);
         self.gained_uses(new, moved);
         let is_asked = users.iter().any(|user| self.facts.cached(*user).is_some());
-        if is_asked && before != self.facts.of(self.f, self.rules, new) {
+        // More may be known of some components of a load than of all.
+        let by_component = self.f.kind(new.instr()) == InstrKind::Intrinsic;
+        if is_asked && (by_component || before != self.facts.of(self.f, self.rules, new)) {
             self.sharpen(users);
         }
         match self.f.kind(old.instr()) {

@@ -33,7 +33,7 @@ pub struct Dispatch {
     pub push: Vec<u8>,
     /// Values of specialisation constants by `SpecId`.
     pub specs: Vec<(u32, u64)>,
-    /// Invocations of a subgroup.
+    /// Invocations of a subgroup: a power of two, at most 128.
     pub subgroup_size: u32,
     /// Whether workgroups and invocations take turns from the last to the first: a result that this changes depends on
     /// their order, by a race or by atomics.

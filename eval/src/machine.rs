@@ -111,6 +111,10 @@ impl<'m> Machine<'m> {
             .filter_map(|(n, v)| Some((SpecConst::from_index(n), *v.first()?)))
             .collect();
         let size = workgroup_size(module, entry, &dispatch.specs)?;
+        // What is known of built-ins rests on it: Vulkan has no others.
+        if !(dispatch.subgroup_size.is_power_of_two() && dispatch.subgroup_size <= 128) {
+            return Err(Trap::Limit("a subgroup has a power of two up to 128 invocations".into()));
+        }
         let groups = dispatch.groups.iter().try_fold(1u64, |n, &g| n.checked_mul(g.into()));
         let local = size.iter().try_fold(1u64, |n, &g| n.checked_mul(g.into()));
         match groups.zip(local).and_then(|(g, l)| g.checked_mul(l)) {

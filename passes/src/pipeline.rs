@@ -2,9 +2,11 @@
 
 use crate::inline::Growth;
 use crate::table::{Pass, Run, pass};
+use deburr_algebraic::facts::Loads;
 use deburr_algebraic::{Guest, RuleSet, Target, TraceEntry};
 use deburr_ir_core::{Decoration, Flags, Module, TypeData, ValidationError, validate};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Rounds after which a loop stops even though something still changes.
@@ -266,7 +268,6 @@ impl Pipeline {
         if has_invariant(module) {
             options.rules.withheld |= Flags::LICENCES.difference(Flags::NSZ);
         }
-        let options = &options;
         let mut runner = Runner {
             module,
             rules,
@@ -278,6 +279,7 @@ impl Pipeline {
             growth,
             count,
             settled,
+            loads: None,
         };
         runner.steps(&self.steps)?;
         Ok(runner.report)
@@ -303,7 +305,7 @@ struct Runner<'a, 'o, 'g> {
     module: &'a mut Module,
     rules: &'a RuleSet,
     target: &'a Target,
-    options: &'a Options,
+    options: Options,
     observer: &'a mut Observer<'o>,
     guest: Option<&'a mut (dyn Guest + 'g)>,
     report: Report,
@@ -312,6 +314,8 @@ struct Runner<'a, 'o, 'g> {
     count: usize,
     /// For each function: passes that have found nothing to do there since it last changed.
     settled: Vec<Vec<&'static str>>,
+    /// For each function: what the module says of its loads, once rules ran since functions or variables changed places.
+    loads: Option<Vec<Arc<Loads>>>,
 }
 
 impl Runner<'_, '_, '_> {
@@ -364,6 +368,7 @@ impl Runner<'_, '_, '_> {
         };
         if changed && matches!(pass.run, Run::Module(_) | Run::Growing(_)) {
             self.settled = vec![Vec::new(); self.module.functions.len()];
+            self.loads = None;
         }
         let time = start.elapsed();
         let before = self.count;
@@ -382,12 +387,15 @@ impl Runner<'_, '_, '_> {
 
     /// Runs a pass on the functions that changed since it last found nothing to do there.
     fn functions(&mut self, pass: &'static Pass) -> Result<bool, Error> {
-        let Runner { module, rules, target, options, guest, report, settled, .. } = self;
+        if matches!(pass.run, Run::Rules(_)) && self.loads.is_none() {
+            self.loads = Some(Loads::of_module(self.module));
+        }
+        let Runner { module, rules, target, options, guest, report, settled, loads, .. } = self;
         let Module { functions, types, .. } = &mut **module;
         settled.resize(functions.len(), Vec::new());
         let mut changed = false;
-        for (f, settled) in functions.iter_mut().zip(settled).filter(|(f, _)| f.has_body()) {
-            if settled.contains(&pass.name) {
+        for (n, (f, settled)) in functions.iter_mut().zip(settled).enumerate() {
+            if !f.has_body() || settled.contains(&pass.name) {
                 continue;
             }
             let did = match pass.run {
@@ -395,6 +403,7 @@ impl Runner<'_, '_, '_> {
                 Run::Typed(run) => run(f, types),
                 Run::Rules(group) => {
                     let (rules, report) = (*rules, &mut report.rules);
+                    options.rules.loads = loads.as_ref().and_then(|all| all.get(n)).cloned();
                     let guest = guest.as_mut().map(|guest| &mut **guest as &mut dyn Guest);
                     crate::algebraic::run(f, rules, target, group, &options.rules, report, guest)
                         .map_err(|kind| Error { pass: pass.name, kind })?

@@ -12,6 +12,7 @@ pub mod matchers;
 pub mod matching;
 pub mod mutate;
 pub mod oracle;
+pub mod ranges;
 pub mod reference;
 pub mod terms;
 

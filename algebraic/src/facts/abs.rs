@@ -137,7 +137,7 @@ pub(super) fn tidy(w: u32, a: Abs) -> Abs {
 }
 
 /// A range.
-fn range(w: u32, lo: u64, hi: u64) -> Abs {
+pub(super) fn range(w: u32, lo: u64, hi: u64) -> Abs {
     tidy(w, Abs { lo, hi, ..top(w) })
 }
 

@@ -124,6 +124,16 @@ pub fn of(w: u32, v: u64) -> Class {
     }
 }
 
+/// The kinds of the numbers from one to another, and of either zero if zero is among them.
+pub(super) fn between(low: f64, high: f64) -> Class {
+    Class(0)
+        .join(Class::NEG_INF.when(low == f64::NEG_INFINITY))
+        .join(Class::NEG_NORM.join(Class::NEG_DEN).when(low < 0.0))
+        .join(Class::ZERO.when(low <= 0.0 && high >= 0.0))
+        .join(Class::POS_DEN.join(Class::POS_NORM).when(high > 0.0))
+        .join(Class::POS_INF.when(high == f64::INFINITY))
+}
+
 /// What a known sign bit says.
 pub(super) fn by_sign(class: Class, clear: bool, set: bool) -> Class {
     match (clear, set) {

@@ -2,17 +2,22 @@
 //!
 //! Facts follow from the operands' facts by transfer functions that are generated from the opcodes' definitions; no
 //! flag is ever a source of one. They are computed on demand and kept; a rewrite drops what it
-//! may have made sharper. Values that are not ALU results or constants are unknown.
+//! may have made sharper. What intrinsics may give is looked up (`loads.rs`); other values that are not ALU results or
+//! constants are unknown.
 
 pub mod abs;
 pub mod class;
+mod loads;
 #[cfg(test)]
 mod tests;
 
+pub use loads::Loads;
+
 use crate::ruleset::RuleSet;
 use abs::{Abs, Env};
-use deburr_ir_core::{AluInfo, BaseType, Def, Function, InstrKind};
+use deburr_ir_core::{AluInfo, BaseType, Def, Function, Instr, InstrKind};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// Facts that were asked for, by def.
 #[derive(Debug, Default)]
@@ -20,6 +25,7 @@ pub struct Memo {
     /// By def: 0, or one more than the position in `known`, with [`STALE`] or [`CUT`]. Few defs are asked for, and a set is large.
     slots: Vec<u32>,
     known: Vec<Abs>,
+    loads: Option<Arc<Loads>>,
 }
 
 /// The bit of a slot whose set holds no longer, and makes room for the next.
@@ -43,6 +49,17 @@ struct Reach {
 }
 
 impl Memo {
+    /// Nothing asked for yet, in a function whose module says this of what it loads.
+    pub fn new(loads: Option<Arc<Loads>>) -> Memo {
+        Memo { loads, ..Memo::default() }
+    }
+
+    /// The same with nothing asked for yet.
+    #[cfg(feature = "interp")]
+    pub(crate) fn afresh(&self) -> Memo {
+        Memo::new(self.loads.clone())
+    }
+
     /// What was computed of a def, if anything.
     pub fn cached(&self, def: Def) -> Option<Abs> {
         let slot = self.slots.get(def.index()).copied().unwrap_or(0);
@@ -84,11 +101,46 @@ impl Memo {
     /// The values that any component of a def may have.
     pub fn of(&mut self, f: &Function, rules: &RuleSet, def: Def) -> Abs {
         let mut reach = Reach { defs: LIMIT, depth: DEPTH, cut: false };
-        self.find(f, rules, def, &mut reach)
+        self.find(f, rules, def, None, &mut reach)
     }
 
-    /// What is known of a def: what was computed, what it is by itself, or what follows from its operands.
-    fn find(&mut self, f: &Function, rules: &RuleSet, def: Def, reach: &mut Reach) -> Abs {
+    /// The values that one component of a def may have: those of any, but for the result of an intrinsic.
+    pub fn of_component(&mut self, f: &Function, rules: &RuleSet, def: Def, comp: u8) -> Abs {
+        match f.kind(def.instr()) {
+            InstrKind::Intrinsic => self.loaded(f, def, 1 << (comp & 15)),
+            _ => self.of(f, rules, def),
+        }
+    }
+
+    /// The values that components of an intrinsic's result may have.
+    fn loaded(&self, f: &Function, def: Def, comps: u16) -> Abs {
+        match &self.loads {
+            Some(loads) => loads.known(f, def, comps),
+            None => loads::NOTHING.known(f, def, comps),
+        }
+    }
+
+    /// What is known of the components that an instruction reads of its operand `n`.
+    fn operand(
+        &mut self,
+        f: &Function,
+        rules: &RuleSet,
+        (instr, n): (Instr, usize),
+        reach: &mut Reach,
+    ) -> Abs {
+        self.find(f, rules, f.src(instr, n), Some((instr, n)), reach)
+    }
+
+    /// What is known of a def: what was computed, what it is by itself, or what follows from its operands. Where
+    /// components are told apart, those that the operand reads matter.
+    fn find(
+        &mut self,
+        f: &Function,
+        rules: &RuleSet,
+        def: Def,
+        operand: Option<(Instr, usize)>,
+        reach: &mut Reach,
+    ) -> Abs {
         let bits = u32::from(f.bits(def));
         match f.kind(def.instr()) {
             InstrKind::Alu => {
@@ -115,8 +167,14 @@ impl Memo {
                     sets.reduce(|a, b| abs::join(bits, a, b)).unwrap_or(abs::top(bits))
                 }
             },
-            InstrKind::Intrinsic
-            | InstrKind::Tex
+            InstrKind::Intrinsic => {
+                let comps = operand.map_or(u16::MAX, |(instr, n)| {
+                    let comps = f.swizzle(instr, n).iter(f.src_comps(instr, n));
+                    comps.fold(0, |all, comp| all | 1 << comp)
+                });
+                self.loaded(f, def, comps)
+            }
+            InstrKind::Tex
             | InstrKind::Phi
             | InstrKind::Deref
             | InstrKind::Undef
@@ -134,7 +192,7 @@ impl Memo {
         match step {
             Step::Join => {
                 let operands = 0..f.srcs(instr).len();
-                let sets = operands.map(|n| self.find(f, rules, f.src(instr, n), reach));
+                let sets = operands.map(|n| self.operand(f, rules, (instr, n), reach));
                 sets.reduce(|a, b| abs::join(bits, a, b)).unwrap_or(abs::top(bits))
             }
             Step::Transfer(run) => {
@@ -142,9 +200,8 @@ impl Memo {
                     info.unsized_width(f.bits(def), f.srcs(instr).iter().map(|s| f.bits(s.def())));
                 let env = Env { float: f.float_env, folding: false };
                 let mut operand = |n: usize| {
-                    let src = f.src(instr, n);
-                    let known = self.find(f, rules, src, reach);
-                    let w = u32::from(f.bits(src));
+                    let known = self.operand(f, rules, (instr, n), reach);
+                    let w = u32::from(f.bits(f.src(instr, n)));
                     match info.inputs[n].base {
                         BaseType::Bool if w > 1 => abs::ne(w, known, abs::int(w, 0)),
                         _ => known,

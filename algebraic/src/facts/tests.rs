@@ -2,6 +2,7 @@
 
 use super::abs::{self, Abs, Env};
 use super::class;
+use super::loads::Loads;
 use deburr_ir_core::fold::{Cx, Denorm, FloatEnv, Rounding, prim};
 
 /// A small generator of numbers: the tests are the same in every run.
@@ -315,4 +316,77 @@ fn float_branches_keep_every_value_that_reaches_them() {
             }
         }
     }
+}
+
+#[test]
+fn numbers_between_two_are_of_the_kinds_between_them() {
+    let ends = [f64::NEG_INFINITY, -65504.0, -1.0, 0.0, 1e-7, 0.5, 1.0, 65504.0, f64::INFINITY];
+    let value = |v: u64| {
+        let env = FloatEnv::uniform(Denorm::Keep, Rounding::Rte);
+        let mut cx = Cx { env, free: false, nan: false };
+        f64::from_bits(prim::f2f(&mut cx, 16, 64, v))
+    };
+    for (n, low) in ends.into_iter().enumerate() {
+        for high in ends.into_iter().skip(n) {
+            let a = class::float(16, class::between(low, high));
+            for v in 0..=0xffff {
+                let x = value(v);
+                if x >= low && x <= high {
+                    assert!(a.contains(16, v), "{low} to {high}: {a:?} lacks {v:#x}");
+                }
+                if x.is_nan() || x < 0.0 && low >= 0.0 || x.is_infinite() && high < 1e9 && x > 0.0 {
+                    assert!(!a.contains(16, v), "{low} to {high}: {a:?} has {v:#x}");
+                }
+            }
+        }
+    }
+}
+
+/// The sizes of the workgroups that run the functions of a module.
+fn sizes(text: &str) -> Vec<Option<[u32; 3]>> {
+    let module = deburr_ir_core::parse(text).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    Loads::of_module(&module).iter().map(|loads| loads.size).collect()
+}
+
+#[test]
+fn a_size_is_known_unless_the_pipeline_may_choose_it() {
+    let with = |mode: &str, specs: &str| {
+        let shader = format!("shader compute \"main\" entry(main){mode}\n{specs}");
+        sizes(&format!("{shader}decl_function main()\nimpl main {{\n  block b0:\n}}\n"))
+    };
+    assert_eq!(with(" LocalSize(8, 4, 2)", ""), [Some([8, 4, 2])]);
+    assert_eq!(with("", ""), [None]);
+    let fixed = "decl_spec u32 $n = 4\n";
+    assert_eq!(with(" LocalSizeId($n, 1, $n)", fixed), [Some([4, 1, 4])]);
+    let open = "decl_spec u32 $n (7) = 4\n";
+    assert_eq!(with(" LocalSizeId($n, 1, 1)", open), [None]);
+    // The built-in constant stands above the execution mode.
+    let size = "decl_spec BuiltIn(25) u32x3 $size = {$n, 2, 1}\n";
+    assert_eq!(with(" LocalSize(8, 8, 8)", &format!("{fixed}{size}")), [Some([4, 2, 1])]);
+    assert_eq!(with(" LocalSize(8, 8, 8)", &format!("{open}{size}")), [None]);
+}
+
+#[test]
+fn a_function_has_the_largest_workgroup_of_all_that_reach_it() {
+    let function = |name: &str, calls: &str| format!("impl {name} {{\n  block b0:\n{calls}}}\n");
+    let names = ["a", "b", "c", "both", "deep", "alone"];
+    let text = |last: &str| {
+        let entries = [("a", "LocalSize(8, 1, 1)"), ("b", "LocalSize(4, 4, 1)"), ("c", last)];
+        let shaders =
+            entries.map(|(f, mode)| format!("shader compute \"{f}\" entry({f}) {mode}\n"));
+        let declared = names.map(|f| format!("decl_function {f}()\n"));
+        let bodies = [
+            function("a", "    call both()\n"),
+            function("b", "    call both()\n"),
+            function("c", "    call deep()\n"),
+            function("both", "    call deep()\n"),
+            function("deep", ""),
+            function("alone", ""),
+        ];
+        [shaders.concat(), declared.concat(), bodies.concat()].concat()
+    };
+    let [a, b, both] = [[8, 1, 1], [4, 4, 1], [8, 4, 1]].map(Some);
+    let (c, deep) = (Some([1, 1, 2]), Some([8, 4, 2]));
+    assert_eq!(sizes(&text("LocalSize(1, 1, 2)")), [a, b, c, both, deep, None]);
+    assert_eq!(sizes(&text("")), [a, b, None, both, None, None]);
 }

@@ -730,7 +730,9 @@ impl State<'_> {
         }
         let NodeKind::Var(var) = &node.kind else { return None };
         let seen = m.vars.get(var)?;
-        Some(cx.known(Val::from(seen.def), 0))
+        let i = node.swizzle.as_ref().map_or(i, |s| usize::from(s[i]));
+        let comps = if self.rule.vars[*var].whole { &[] } else { seen.comps.as_slice() };
+        Some(cx.known(Val::from(seen.def).swz(comps), i))
     }
 
     // ---- replacements
