@@ -33,6 +33,24 @@ fn a_file_is_checked_beside_the_rules_of_the_tree() {
 }
 
 #[test]
+fn what_no_target_has_is_told_wherever_rules_are_read() {
+    let f = Folder::new();
+    f.write(
+        "mine.rules",
+        "rules 1\nrule own: fadd(fmul(a, b), c) => ffma(a, b, c) with contract;\n",
+    );
+    for args in [
+        ["rules", "check", "mine.rules"].as_slice(),
+        &["opt", "-q", "examples/nbody.wgsl", "-o", "mine.spv", "--rules", "mine.rules"],
+        &["expand", "mine.rules"],
+    ] {
+        let run = f.run(args).ends(1);
+        let run = run.says("error[E0378]: `own` makes `ffma`, which SPIR-V doesn't have");
+        run.says("mine.rules:2:34").says("allow E0378 \"which targets have it\"");
+    }
+}
+
+#[test]
 fn a_file_of_the_tree_takes_the_place_of_the_built_in_one() {
     let f = Folder::new();
     let path = "rules/pow2.rules";
