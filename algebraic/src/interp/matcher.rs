@@ -640,7 +640,8 @@ impl State<'_> {
         done: &mut HashMap<NodeId, [u64; 16]>,
     ) -> Result<(), NodeId> {
         let mut order = self.rule.reachable(root);
-        order.reverse();
+        // The operands of a computed constant were there before it.
+        order.sort_unstable();
         for id in order {
             let NodeKind::Compute { expr, args, bits } = &self.rule.nodes[id].kind else {
                 continue;

@@ -348,7 +348,8 @@ impl Emitter<'_> {
     /// Emits the computed constants under a node, innermost first.
     fn compute(&mut self, root: NodeId) {
         let mut nodes = self.rule.reachable(root);
-        nodes.reverse();
+        // Constants come behind those that they are computed from.
+        nodes.sort_unstable();
         for id in nodes {
             let NodeKind::Compute { expr, args, bits } = &self.rule.nodes[id].kind else {
                 continue;
