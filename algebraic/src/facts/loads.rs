@@ -45,13 +45,14 @@ impl Loads {
         }
     }
 
-    /// The values that the listed components of an intrinsic's result may have, bit `i` for component `i`.
-    pub(super) fn known(&self, f: &Function, def: Def, comps: u16) -> Abs {
+    /// The values that the listed components of an intrinsic's result may have, bit `i` for component `i`. They are
+    /// listed only where there is a range, which few loads have.
+    pub(super) fn known(&self, f: &Function, def: Def, comps: impl FnOnce() -> u16) -> Abs {
         let bits = u32::from(f.bits(def));
-        match self.range(f, def.instr(), comps) {
+        match self.range(f, def.instr()) {
             None => abs::top(bits),
-            Some((ValueRange::Int(low, end), comps)) => {
-                let high = self.greatest(end, comps).unwrap_or(u64::MAX);
+            Some((ValueRange::Int(low, end), only)) => {
+                let high = self.greatest(end, only.unwrap_or_else(comps)).unwrap_or(u64::MAX);
                 abs::range(bits, low, high.min(abs::mask(bits)))
             }
             Some((ValueRange::Float(low, high), _)) => match bits {
@@ -61,24 +62,24 @@ impl Loads {
         }
     }
 
-    /// The range of an intrinsic's values, and the components of it that are meant.
-    fn range(&self, f: &Function, instr: Instr, comps: u16) -> Option<(ValueRange, u16)> {
+    /// The range of an intrinsic's values; where a load takes a part of a variable, which of its components.
+    fn range(&self, f: &Function, instr: Instr) -> Option<(ValueRange, Option<u16>)> {
         if f.intrinsic(instr) != Some(Intrinsic::LOAD_DEREF) {
-            return Some((f.intrinsic_info(instr)?.range?, comps));
+            return Some((f.intrinsic_info(instr)?.range?, None));
         }
         let mut deref = f.src(instr, 0).instr();
         let step = f.deref(deref).filter(|step| step.modes == Modes::IN)?;
-        let mut comps = comps;
+        let mut only = None;
         if step.kind == DerefKind::Array {
-            comps = match f.constant(f.src(deref, 1)) {
+            only = Some(match f.constant(f.src(deref, 1)) {
                 Some(&[index @ 0..16]) => 1 << index,
                 _ => u16::MAX,
-            };
+            });
             deref = f.src(deref, 0).instr();
         }
         let DerefKind::Var(var) = f.deref(deref)?.kind else { return None };
         let range = (!var.is_local()).then(|| self.builtins.get(var.slot()).copied());
-        Some((range.flatten().flatten()?, comps))
+        Some((range.flatten().flatten()?, only))
     }
 
     /// The greatest value of any of the components.

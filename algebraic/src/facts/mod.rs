@@ -107,13 +107,13 @@ impl Memo {
     /// The values that one component of a def may have: those of any, but for the result of an intrinsic.
     pub fn of_component(&mut self, f: &Function, rules: &RuleSet, def: Def, comp: u8) -> Abs {
         match f.kind(def.instr()) {
-            InstrKind::Intrinsic => self.loaded(f, def, 1 << (comp & 15)),
+            InstrKind::Intrinsic => self.loaded(f, def, || 1 << (comp & 15)),
             _ => self.of(f, rules, def),
         }
     }
 
     /// The values that components of an intrinsic's result may have.
-    fn loaded(&self, f: &Function, def: Def, comps: u16) -> Abs {
+    fn loaded(&self, f: &Function, def: Def, comps: impl FnOnce() -> u16) -> Abs {
         match &self.loads {
             Some(loads) => loads.known(f, def, comps),
             None => loads::NOTHING.known(f, def, comps),
@@ -167,13 +167,12 @@ impl Memo {
                     sets.reduce(|a, b| abs::join(bits, a, b)).unwrap_or(abs::top(bits))
                 }
             },
-            InstrKind::Intrinsic => {
-                let comps = operand.map_or(u16::MAX, |(instr, n)| {
+            InstrKind::Intrinsic => self.loaded(f, def, || {
+                operand.map_or(u16::MAX, |(instr, n)| {
                     let comps = f.swizzle(instr, n).iter(f.src_comps(instr, n));
                     comps.fold(0, |all, comp| all | 1 << comp)
-                });
-                self.loaded(f, def, comps)
-            }
+                })
+            }),
             InstrKind::Tex
             | InstrKind::Phi
             | InstrKind::Deref
