@@ -83,6 +83,9 @@ impl Rewriter<'_> {
                 true => self.lost_use(old),
             }
             self.gained_uses(self.f.src(instr, n), 1);
+            if self.is_const(self.arg(instr, n)) {
+                self.reads_constant(instr);
+            }
         }
     }
 

@@ -17,6 +17,7 @@ use deburr_ir_core::{
     InstrKind, Intrinsic, Rounding, Swizzle, User,
 };
 use smallvec::SmallVec;
+use std::collections::VecDeque;
 
 /// A value as a pattern sees it: a def, and the components taken of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -451,6 +452,9 @@ impl<'f> Rewriter<'f> {
         let moved = if self.watches_gains() { self.f.uses(old).count() } else { 0 };
         self.f.replace_all_uses(old, new);
         self.gained_uses(new, moved);
+        if self.is_const(Val::from(new)) {
+            users.iter().for_each(|user| self.reads_constant(user.instr()));
+        }
         let is_asked = users.iter().any(|user| self.facts.cached(*user).is_some());
         // More may be known of some components of a load than of all.
         let by_component = self.f.kind(new.instr()) == InstrKind::Intrinsic;
@@ -471,16 +475,20 @@ impl<'f> Rewriter<'f> {
         users.collect()
     }
 
-    /// Computes facts again where operands became better known, and puts on the list whom that may help.
-    pub(crate) fn sharpen(&mut self, mut todo: SmallVec<[Def; 8]>) {
+    /// Computes facts again where operands became better known, or other values in bits that nobody reads, and puts on the
+    /// list whom that may help.
+    pub(crate) fn sharpen(&mut self, todo: SmallVec<[Def; 8]>) {
+        let mut todo: VecDeque<Def> = todo.into_iter().collect();
         let mut budget = 256;
-        while let Some(def) = todo.pop() {
+        while let Some(def) = todo.pop_front() {
             let Some(old) = self.facts.cached(def) else { continue };
+            self.facts.forget(def);
             if budget == 0 {
-                return;
+                // What isn't computed again now may hold no longer.
+                todo.extend(self.value_users(def));
+                continue;
             }
             budget -= 1;
-            self.facts.forget(def);
             if self.facts.of(self.f, self.rules, def) != old {
                 self.enqueue_users(def);
                 todo.extend(self.value_users(def));
@@ -560,6 +568,7 @@ impl<'f> Rewriter<'f> {
         if enables {
             self.enqueue_users(def);
         }
+        self.read_less(def);
     }
 
     /// Whether new uses of values may enable rules.

@@ -1,6 +1,7 @@
 //! Compiled rules as plain data.
 
 use crate::facts::abs::{Abs, Env};
+use crate::facts::used::Reads;
 use crate::rewriter::Rewriter;
 use crate::turn::Turn;
 use deburr_ir_core::{AluOp, Flags, Intrinsic, TexOp};
@@ -22,6 +23,8 @@ pub struct RuleSet {
     pub options: &'static [&'static str],
     /// Transfer functions by opcode.
     pub transfers: &'static [Option<TransferFn>],
+    /// What operations read of their operands, by opcode, where it may be less than the whole.
+    pub reads: &'static [Option<Reads>],
     /// The facts that the value analysis answers, by name, as functions of what is known of their arguments.
     pub facts: &'static [(&'static str, TransferFn)],
 }
@@ -41,47 +44,57 @@ pub struct Watch {
     pub roots: bool,
     /// Opcodes whose chains some rule matches.
     pub chains: &'static [AluOp],
+    /// Opcodes at which some rule asks what bits users read.
+    pub reads: &'static [AluOp],
 }
 
 impl Watch {
     /// For no rule: operands are brought into normal form all the same.
     pub const LEAST: Watch =
-        Watch { depth: 2, few: 1, many: 0, outside: false, roots: false, chains: &[] };
+        Watch { depth: 2, few: 1, many: 0, outside: false, roots: false, chains: &[], reads: &[] };
 
     /// What the rules of a group that is to be interpreted need.
     #[cfg(feature = "interp")]
     pub fn of(set: &deburr_rulegen::rules::RuleSet, group: usize) -> Watch {
-        let chains = set.chain_ops(group).into_iter().map(|op| AluOp(set.ops.get(op).id));
+        // Rules are read once and live as long as the program.
+        let list = |ops: Vec<usize>| -> &'static [AluOp] {
+            Vec::leak(ops.into_iter().map(|op| AluOp(set.ops.get(op).id)).collect())
+        };
         Watch {
             depth: set.depth(group),
             few: set.few_uses(group),
             many: set.many_uses(group),
             outside: set.reaches_outside(group),
             roots: set.roots_outside(group),
-            // Rules are read once and live as long as the program.
-            chains: Vec::leak(chains.collect()),
+            chains: list(set.chain_ops(group)),
+            reads: list(set.read_ops(group)),
         }
     }
 
     /// What both need.
     #[must_use]
     pub fn union(self, other: Watch) -> Watch {
-        let all = || self.chains.iter().chain(other.chains).copied();
         Watch {
             depth: self.depth.max(other.depth),
             few: self.few.max(other.few),
             many: self.many.max(other.many),
             outside: self.outside || other.outside,
             roots: self.roots || other.roots,
-            chains: match (self.chains, other.chains) {
-                (chains, []) | ([], chains) => chains,
-                _ => {
-                    let mut chains: Vec<AluOp> = all().collect();
-                    chains.sort_unstable();
-                    chains.dedup();
-                    Vec::leak(chains)
-                }
-            },
+            chains: both(self.chains, other.chains),
+            reads: both(self.reads, other.reads),
+        }
+    }
+}
+
+/// The opcodes of both lists, each once.
+fn both(one: &'static [AluOp], two: &'static [AluOp]) -> &'static [AluOp] {
+    match (one, two) {
+        (list, []) | ([], list) => list,
+        _ => {
+            let mut all: Vec<AluOp> = one.iter().chain(two).copied().collect();
+            all.sort_unstable();
+            all.dedup();
+            Vec::leak(all)
         }
     }
 }
@@ -138,7 +151,12 @@ pub struct RuleInfo {
 impl RuleSet {
     /// A set without rules.
     pub const EMPTY: RuleSet =
-        RuleSet { groups: &[], rules: &[], options: &[], transfers: &[], facts: &[] };
+        RuleSet { groups: &[], rules: &[], options: &[], transfers: &[], reads: &[], facts: &[] };
+
+    /// What an opcode reads of its operands, if it may be less than the whole.
+    pub fn reads(&self, op: AluOp) -> Option<&'static Reads> {
+        self.reads.get(usize::from(op.0))?.as_ref()
+    }
 
     /// The group of that name.
     pub fn group(&self, name: &str) -> Option<&'static Group> {

@@ -169,6 +169,10 @@ pub fn check_instance(
             point::Outcome::Differs { before, after } => {
                 verdict.kind = Kind::Refuted;
                 verdict.witness = Some(report::witness(set, rule, bits, &point, before, after));
+                if let Some(Some(read)) = terms.used_bits(&point) {
+                    let read: Vec<String> = read.iter().map(|k| format!("{k:#x}")).collect();
+                    verdict.why = format!("users read the bits {}", read.join(", "));
+                }
                 satisfied += 1;
                 break;
             }

@@ -5,6 +5,7 @@ use deburr_algebraic::interp::term::{Inputs, Terms};
 use deburr_ir_core::fold::{Cx, Denorm, FloatEnv, Rounding, prim};
 use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::model::{Comps, Literal, NodeKind, Rule, RuleSet, VarId};
+use smallvec::SmallVec;
 
 /// What was found at a point.
 pub(crate) enum Outcome {
@@ -38,6 +39,16 @@ pub(crate) fn check(
     approximate: bool,
 ) -> Outcome {
     let Some(before) = terms.pattern(inputs) else { return Outcome::TooMany };
+    let read = match terms.used_bits(inputs) {
+        Some(None) => return Outcome::Vacuous,
+        Some(Some(read)) => read,
+        None => SmallVec::new(),
+    };
+    // Users see no other bits.
+    let seen = |i: usize, o: Out| match o {
+        Out::Bits(v) => Out::Bits(v & read.get(i).copied().unwrap_or(u64::MAX)),
+        other => other,
+    };
     let width = u32::from(bits[rule.nodes[rule.pattern].class]);
     let mut vacuous = true;
     let mut close = false;
@@ -56,9 +67,10 @@ pub(crate) fn check(
                 Some(Some(after)) => after,
             };
             for value in after {
-                let covered = allowed
-                    .iter()
-                    .any(|b| b.iter().zip(&value).all(|(b, a)| covers(*b, *a, width)));
+                let covered = allowed.iter().any(|b| {
+                    let mut pairs = b.iter().zip(&value).enumerate();
+                    pairs.all(|(i, (b, a))| covers(seen(i, *b), seen(i, *a), width))
+                });
                 let poison = allowed.iter().any(|b| b.iter().all(|o| *o == Out::Poison));
                 vacuous &= poison;
                 if covered {
@@ -202,7 +214,13 @@ pub(crate) fn example(
         return Some(Err("the facts don't hold for the values of the test".into()));
     }
     let before = terms.pattern(&inputs)?;
-    let shows = |values: Vec<&Value>| values.iter().any(|v| v.iter().all(|o| *o == want));
+    let read = terms.used_bits(&inputs).flatten().unwrap_or_default();
+    let seen = |i: usize, o: &Out| match o {
+        Out::Bits(v) => Out::Bits(v & read.get(i).copied().unwrap_or(u64::MAX)),
+        other => *other,
+    };
+    let is_wanted = |v: &Value| v.iter().enumerate().all(|(i, o)| seen(i, o) == seen(i, &want));
+    let shows = |values: Vec<&Value>| values.iter().any(|v| is_wanted(v));
     if !shows(before.iter().map(|b| &b.0).collect()) {
         return Some(Err(format!("the pattern gives {before:x?}, the test says {want:x?}")));
     }

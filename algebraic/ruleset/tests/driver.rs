@@ -235,3 +235,87 @@ fn whole_chains_are_looked_for_from_below() {
     body.push_str("out %16");
     assert_eq!(fired(rule, &loses("%9", &body)), ["end"]);
 }
+
+/// A rule about what users read.
+const UNREAD: &str = "rule unread: iand(a, #c) => a where bits_used(c);";
+
+/// The low byte of a mask's result is read, through so many operations that only add, and all of it by the value that is
+/// given back.
+fn low_byte(sums: usize) -> String {
+    let mut body =
+        "32 %8 = load_const (0xff)\n32 %9 = load_const (24)\n32 %10 = iand %1, %8\n".to_string();
+    for n in 0..sums {
+        let _ = writeln!(body, "32 %{} = iadd %{}, %2", 11 + n, 10 + n);
+    }
+    let _ = writeln!(body, "32 %50 = ishl %{}, %9\nout %50", 10 + sums);
+    body
+}
+
+/// The user that reads all goes.
+#[test]
+fn what_is_read_less_has_its_turn() {
+    assert_eq!(fired(UNREAD, &low_byte(0)), ["unread"]);
+    assert_eq!(fired(UNREAD, &loses("%10", &low_byte(0))), ["unread"]);
+    let none: [&str; 0] = [];
+    assert_eq!(fired(UNREAD, &format!("{}out %10", low_byte(0))), none);
+}
+
+/// The user that reads all is some levels above; further above nobody looks.
+#[test]
+fn what_is_read_less_from_afar_has_its_turn() {
+    for sums in 1..=3 {
+        let body = low_byte(sums);
+        let top = format!("%{}", 10 + sums);
+        assert_eq!(fired(UNREAD, &body), ["unread"], "{sums} sums");
+        assert_eq!(fired(UNREAD, &loses(&top, &body)), ["unread"], "{sums} sums");
+    }
+    assert_eq!(fired(UNREAD, &low_byte(4)).len(), 0);
+    // Two levels go, and the mask is near enough.
+    let rules = format!("{UNREAD}\nrule twice: inot(inot(a)) => a;");
+    let far = low_byte(3)
+        .replace("= ishl %13", "= ishl %15")
+        .replace("32 %50", "32 %14 = inot %13\n32 %15 = inot %14\n32 %50");
+    assert_eq!(fired(&rules, &far), ["twice", "unread"]);
+}
+
+/// An operand becomes a constant, by which less is read of the other.
+#[test]
+fn a_constant_operand_reads_less_of_the_other() {
+    let body = "32 %8 = load_const (0xff)
+                32 %9 = iand %1, %8
+                32 %10 = ixor %2, %2
+                32 %11 = ior %10, %8
+                32 %12 = iand %9, %11
+                out %12";
+    let rules = format!("rule same: ixor(a, a) => 0;\n{UNREAD}");
+    assert_eq!(fired(&rules, body), ["same", "unread", "unread"][..2]);
+    // It comes through a vector that is looked through.
+    let body = "32 %8 = load_const (0xff)
+                32 %9 = iand %1, %8
+                32x2 %10 = vec2 %0, %8
+                32 %11 = iand %9, %10.y
+                out %11";
+    assert_eq!(fired(UNREAD, body), ["unread"]);
+}
+
+/// What was known of values that came from the replaced one holds no longer: when `asks` looks, `%12` is small, and when
+/// `small` does it isn't.
+#[test]
+fn facts_that_rest_on_unread_bits_are_forgotten() {
+    let rules = format!(
+        "{UNREAD}
+         rule asks: ishl(a:32, #n) => imul(a, n) where ult(a, 300) if uses(a) > 5;
+         rule small: ishl(m@iadd(ineg(a), b:32), #n) => imul(m, n) where ult(m, 300);"
+    );
+    let body = "32 %8 = load_const (0xff)
+                32 %9 = load_const (24)
+                32 %10 = ineg %1
+                32 %11 = iand %10, %8
+                32 %12 = iadd %11, %9
+                32 %13 = ishl %12, %9
+                out %13";
+    assert_eq!(fired(&rules, &loses("%11", body)), ["unread"]);
+    // Without the fact that rule fires.
+    let rules = rules.replace(" where ult(m, 300)", "");
+    assert_eq!(fired(&rules, &loses("%11", body)), ["unread", "small"]);
+}

@@ -10,6 +10,7 @@ pub mod class;
 mod loads;
 #[cfg(test)]
 mod tests;
+pub mod used;
 
 pub use loads::Loads;
 

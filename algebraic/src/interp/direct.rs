@@ -79,6 +79,8 @@ pub struct Direct {
     inputs: Vec<(usize, usize, usize)>,
     pattern: usize,
     alts: Vec<usize>,
+    /// The bits that users read, where the rule says that.
+    used: Option<usize>,
     comps: usize,
 }
 
@@ -126,6 +128,10 @@ impl Direct {
         });
         let facts: Option<Vec<Table>> = facts.collect();
         let (pattern, comps) = compiler.node(rule.pattern)?;
+        let used = match rule.used {
+            Some(node) => Some(compiler.node(node)?.0),
+            None => None,
+        };
         let mut alts = Vec::new();
         for alt in &rule.alts {
             let (register, n) = compiler.node(alt.term)?;
@@ -156,6 +162,7 @@ impl Direct {
             facts: facts?,
             pattern: place(pattern),
             alts: alts.into_iter().map(place).collect(),
+            used: used.map(place),
             comps,
             inputs: inputs.into_iter().map(|(s, n, r)| (s, n, place(r))).collect(),
             initial: order.iter().chain(&known).map(|r| initial[*r]).collect(),
@@ -219,7 +226,11 @@ impl Direct {
             }
         }
         let pattern = registers[self.pattern];
-        match self.alts.iter().all(|a| registers[*a][..self.comps] == pattern[..self.comps]) {
+        let read = self.used.map_or([u64::MAX; WIDE], |used| registers[used]);
+        let same = |a: &usize| {
+            (0..self.comps).all(|i| (registers[*a][i] ^ pattern[i]) & read[i.min(WIDE - 1)] == 0)
+        };
+        match self.alts.iter().all(same) {
             true => Found::Same,
             false => Found::Unknown,
         }

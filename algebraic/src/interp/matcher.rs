@@ -248,6 +248,7 @@ impl State<'_> {
             m.expect(self.condition(cx, when, m, root), Test::When)?;
         }
         self.facts_hold(cx, comps, m)?;
+        self.reads_few(cx, root, m)?;
         // Of several right sides the one that came furthest tells why.
         let before = m.passed;
         let mut why = (0, Test::NoAlternative);
@@ -681,6 +682,30 @@ impl State<'_> {
             done.insert(id, out);
         }
         Ok(())
+    }
+
+    /// Whether users of the root read those bits only that the rule says.
+    fn reads_few(&self, cx: &Rewriter<'_>, root: Instr, m: &mut Match) -> Result<(), Test> {
+        let Some(node) = self.rule.used else { return Ok(()) };
+        let allowed = self.allowed_bits(cx, root, m).map_err(Test::Compute)?;
+        let Some(allowed) = allowed else { return Err(Test::Compute(node)) };
+        let read = crate::facts::used::of(cx.func(), cx.rules, root.def());
+        m.expect(read | allowed == allowed, Test::Used { read, allowed })
+    }
+
+    /// The bits that the rule lets users read in every component; `None` or the node where there is no such constant.
+    fn allowed_bits(
+        &self,
+        cx: &Rewriter<'_>,
+        root: Instr,
+        m: &Match,
+    ) -> Result<Option<u64>, NodeId> {
+        let Some(node) = self.rule.used else { return Ok(None) };
+        let comps = cx.comps(root);
+        let mut done = HashMap::new();
+        self.compute(cx, node, comps, m, &mut done)?;
+        let bits = (0..usize::from(comps)).map(|i| self.constant_at(cx, node, i, m, &done));
+        Ok(bits.reduce(|a, b| Some(a? & b?)).flatten())
     }
 
     fn facts_hold(&self, cx: &mut Rewriter<'_>, root_comps: u8, m: &mut Match) -> Result<(), Test> {

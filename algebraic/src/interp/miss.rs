@@ -86,6 +86,11 @@ pub(super) enum Test {
         comp: u8,
         holds: Option<bool>,
     },
+    /// Which bits of the root users read.
+    Used {
+        read: u64,
+        allowed: u64,
+    },
     /// Whether the target has an operation of the replacement.
     Legal(NodeId),
     /// The profit test of a right side.
@@ -127,6 +132,13 @@ impl State<'_> {
     ) -> Failure {
         let (word, span, wanted, saw, value) = match test {
             Test::Fact { at, comp, holds } => self.fact_words(cx, root, at, comp, holds, m),
+            Test::Used { read, allowed } => {
+                let span = self.rule.used.map_or(self.rule.span, |n| self.rule.nodes[n].span);
+                let wanted = format!("users that read no bits but {allowed:#x}");
+                let saw =
+                    format!("they read {read:#x}, so that {:#x} is too much", read & !allowed);
+                ("bits_used", span, wanted, saw, None)
+            }
             Test::When => {
                 let (wanted, saw) = match &self.rule.when {
                     Some(cond) => self.condition_words(cx, cond, m, root),

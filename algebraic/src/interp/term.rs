@@ -177,6 +177,17 @@ impl<'a> Terms<'a> {
         self.rule.facts.iter().all(|f| self.fact_holds(f, inputs))
     }
 
+    /// For each component of the root the bits that its users may read, by the rule; `None` if the rule says nothing of
+    /// them. An inner `None` says that the constant has no value there, so that the rule doesn't fire.
+    pub fn used_bits(&self, inputs: &Inputs) -> Option<Option<SmallVec<[u64; 4]>>> {
+        let value = self.constant(self.rule.used?, inputs);
+        let bits = |o: &Out| match o {
+            Out::Bits(v) => Some(*v),
+            _ => None,
+        };
+        Some(value.and_then(|value| value.iter().map(bits).collect()))
+    }
+
     /// Whether one fact of the rule holds.
     pub(super) fn fact_holds(&self, f: &FactUse, inputs: &Inputs) -> bool {
         let body = &self.set.facts[f.fact].body;

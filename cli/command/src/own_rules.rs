@@ -54,6 +54,7 @@ impl OwnRules {
             rules: infos.leak(),
             options: built_in.options,
             transfers: built_in.transfers,
+            reads: built_in.reads,
             facts: built_in.facts,
         };
         let group = |rule: &Rule| set.groups.get(rule.group).map_or("", |(name, _)| &**name);

@@ -202,8 +202,7 @@ fn is_anything(rule: &Rule, node: NodeId) -> bool {
     let NodeKind::Var(var) = rule.nodes[node].kind else { return false };
     let is_it = |n: &NodeId| matches!(rule.nodes[*n].kind, NodeKind::Var(v) if v == var);
     let alone = rule.pattern_nodes().iter().filter(|n| is_it(n)).count() == 1;
-    let mut args = rule.facts.iter().flat_map(|f| &f.args);
-    let in_fact = args.any(|a| rule.reachable(*a).iter().any(is_it));
+    let in_fact = rule.fact_args().any(|a| rule.reachable(a).iter().any(is_it));
     let mut in_profit = false;
     for profit in rule.alts.iter().filter_map(|a| a.profit.as_ref()) {
         profit.tests(&mut |test, _| in_profit |= test.var() == Some(var));

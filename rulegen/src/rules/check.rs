@@ -213,6 +213,7 @@ fn covers(set: &RuleSet, first: &Rule, second: &Rule) -> bool {
     }
     let Some(cover) = covers_pattern(set, first, second) else { return false };
     sizes_cover(first, second, &cover.pairs)
+        && used_covers(first, second, &cover)
         && profit_covers(first, second, &cover)
         && (0..first.facts.len()).all(|fact| fact_covers(set, first, fact, second, &cover))
 }
@@ -269,20 +270,8 @@ fn profit_covers(first: &Rule, second: &Rule, cover: &Cover) -> bool {
 fn fact_covers(set: &RuleSet, first: &Rule, fact: usize, second: &Rule, cover: &Cover) -> bool {
     let f = &first.facts[fact];
     let said = second.facts.iter().any(|g| {
-        f.fact == g.fact
-            && f.args.iter().zip(&g.args).all(|(x, y)| {
-                match (&first.nodes[*x].kind, &second.nodes[*y].kind) {
-                    (NodeKind::Var(v), NodeKind::Var(w)) => cover.bindings.get(v).is_some_and(
-                        |n| matches!(&second.nodes[*n].kind, NodeKind::Var(u) if u == w),
-                    ),
-                    (NodeKind::Literal(v, _), NodeKind::Literal(w, _)) => v == w,
-                    (
-                        NodeKind::Compute { expr: e, args, .. },
-                        NodeKind::Compute { expr: h, .. },
-                    ) => args.is_empty() && e.to_string() == h.to_string(),
-                    _ => false,
-                }
-            })
+        let mut args = f.args.iter().zip(&g.args);
+        f.fact == g.fact && args.all(|(x, y)| same_argument(first, *x, second, *y, cover))
     });
     said || second.instances.iter().all(|sizes| {
         let same = |i: &&Vec<u8>| {
@@ -298,6 +287,30 @@ fn fact_covers(set: &RuleSet, first: &Rule, fact: usize, second: &Rule, cover: &
         };
         super::evaluate::holds(set, first, fact, own, &value) == Some(true)
     })
+}
+
+/// Whether the first asks no more of what users read than the second: nothing, or the same.
+fn used_covers(first: &Rule, second: &Rule, cover: &Cover) -> bool {
+    match (first.used, second.used) {
+        (None, _) => true,
+        (Some(x), Some(y)) => same_argument(first, x, second, y, cover),
+        (Some(_), None) => false,
+    }
+}
+
+/// Whether an argument of a fact is the same in both rules, as one lies over the other.
+fn same_argument(first: &Rule, x: NodeId, second: &Rule, y: NodeId, cover: &Cover) -> bool {
+    match (&first.nodes[x].kind, &second.nodes[y].kind) {
+        (NodeKind::Var(v), NodeKind::Var(w)) => cover
+            .bindings
+            .get(v)
+            .is_some_and(|n| matches!(&second.nodes[*n].kind, NodeKind::Var(u) if u == w)),
+        (NodeKind::Literal(v, _), NodeKind::Literal(w, _)) => v == w,
+        (NodeKind::Compute { expr: e, args, .. }, NodeKind::Compute { expr: h, .. }) => {
+            args.is_empty() && e.to_string() == h.to_string()
+        }
+        _ => false,
+    }
 }
 
 /// Whether everything that the first rule builds is legal wherever the second fires: it occurs in the pattern, or in

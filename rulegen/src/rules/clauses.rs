@@ -5,9 +5,11 @@ use super::codes;
 use super::model::*;
 use super::resolve::{Resolver, lower_literal};
 use crate::diagnostics::{Diagnostic, Span};
-use crate::expr::{Base, Scope, SourceText, Ty, parse_expr};
+use crate::expr::{Base, Scope, SourceText, Ty, Width, parse_expr};
 use std::sync::Arc;
 
+/// The fact that speaks of the root's users instead of values.
+pub(super) const BITS_USED: &str = "bits_used";
 /// The profit test of what uses a value.
 pub(super) const ONLY_USED_AS: &str = "only_used_as";
 /// What is compared in the profit test of how many uses a value has.
@@ -17,6 +19,7 @@ pub(super) const COUNT: &str = "uses";
 pub(super) struct Clauses {
     pub facts: Vec<FactUse>,
     pub env: EnvClause,
+    pub used: Option<NodeId>,
     pub licences: u16,
     pub when: Option<Cond>,
     pub profit: Option<Cond>,
@@ -34,6 +37,7 @@ impl Resolver<'_> {
         let mut out = Clauses {
             facts: Vec::new(),
             env: EnvClause::ALL,
+            used: None,
             licences: 0,
             when: None,
             profit: None,
@@ -63,6 +67,14 @@ impl Resolver<'_> {
                 for fact in facts {
                     match fact {
                         ast::FactUse::Env(items, span) => self.env(items, *span, pattern, out),
+                        ast::FactUse::Call { name, args, span } if name.text == BITS_USED => {
+                            let used = self.bits_used(args, *span, pattern);
+                            if out.used.is_some() && used.is_some() {
+                                let text = "what users read is said twice: join the two with `&`";
+                                self.error(codes::BITS_USED, *span, text);
+                            }
+                            out.used = used;
+                        }
                         ast::FactUse::Call { name, args, span } => {
                             out.facts.extend(self.fact(name, args, *span));
                         }
@@ -270,7 +282,7 @@ impl Resolver<'_> {
                 format!("there is no fact `{}`", name.text),
             );
             let known = lib.facts.iter().filter(|f| !f.function).map(|f| f.name.as_str());
-            self.report(d.suggest(&name.text, known));
+            self.report(d.suggest(&name.text, known.chain([BITS_USED])));
             return None;
         };
         let (fact, params) = (&lib.facts[index], &lib.params[index]);
@@ -330,6 +342,88 @@ impl Resolver<'_> {
             }
         }
         Some(FactUse { fact: index, args: done, bits, span })
+    }
+
+    /// `bits_used(k)`: users of the root read no bits but those of the constant `k`.
+    fn bits_used(&mut self, args: &[FactArg], span: Span, pattern: NodeId) -> Option<NodeId> {
+        let [arg] = args else {
+            let text = format!("`{BITS_USED}` takes 1 argument, not {}", args.len());
+            let d = Diagnostic::error(codes::ARITY, self.file, span, text);
+            self.report(
+                d.help(format!("it is `{BITS_USED}(k: uint)`: the bits that users may read")),
+            );
+            return None;
+        };
+        let (class, comps, root) =
+            (self.nodes[pattern].class, self.nodes[pattern].comps, self.nodes[pattern].span);
+        let whole_numbers = match &self.nodes[pattern].kind {
+            NodeKind::Op { op, .. } => {
+                matches!(self.lib.ops.get(*op).output.base, Base::Int | Base::Uint)
+            }
+            _ => false,
+        };
+        if self.chains.iter().any(|chain| chain.nodes[0] == pattern) {
+            let text = "what users read of a chain doesn't say what is read of a part of it";
+            let d = Diagnostic::error(codes::BITS_USED, self.file, span, text);
+            self.report(d.label(root, "more operands may stand here"));
+            return None;
+        }
+        if !whole_numbers {
+            let text = "single bits are read of integer operations only";
+            let d = Diagnostic::error(codes::BITS_USED, self.file, span, text);
+            self.report(d.label(root, "this is the root"));
+            return None;
+        }
+        let node = match arg {
+            FactArg::Var(var, letters) => {
+                let node = match (self.names.get(&var.text).copied(), letters) {
+                    (Some(super::resolve::Binding::Let(node)), None) => {
+                        *self.used.entry(var.text.clone()).or_default() += 1;
+                        node
+                    }
+                    _ => {
+                        let id = self.use_var(var)?;
+                        let swizzle = match letters {
+                            Some(l) => Some(self.swizzle_of(l)?),
+                            None => None,
+                        };
+                        self.var_node(id, swizzle, var.span)
+                    }
+                };
+                if !self.is_const(node) {
+                    let text = format!("the bits of `{BITS_USED}` are a constant");
+                    let d = Diagnostic::error(codes::FACT_ARG, self.file, var.span, text);
+                    let d = self.as_constant(d, node);
+                    self.report(d);
+                    return None;
+                }
+                self.same_size(self.nodes[node].class, class, var.span);
+                node
+            }
+            FactArg::Expr(text) => {
+                // A mask has no sign: it may be computed from either kind of number.
+                let base = if self.is_signed(&text.text) { Base::Int } else { Base::Uint };
+                self.fact_expr(text, Ty::scalar(base, Width::Bits), class)?
+            }
+        };
+        self.same_comps(self.nodes[node].comps, comps, span);
+        if let Err(c) = self.classes.restrict(class, super::classes::ALL_SIZES & !1, span) {
+            self.conflict(codes::SIZE_CONFLICT, span, "the bit size", c);
+        }
+        Some(node)
+    }
+
+    /// Whether an expression names a constant that is a signed number.
+    fn is_signed(&self, text: &str) -> bool {
+        let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        words.any(|word| {
+            let base = match self.names.get(word) {
+                Some(super::resolve::Binding::Var(v)) => Some(self.vars[*v].base),
+                Some(super::resolve::Binding::Let(node)) => self.const_ty(*node).map(|ty| ty.base),
+                None => None,
+            };
+            base == Some(Base::Int)
+        })
     }
 
     fn open_slot_at(&mut self, bits: u8, span: Span) -> usize {

@@ -91,6 +91,8 @@ codes! {
         "The const indices of an intrinsic are those of its entry in `intrinsics.toml`, with values of their types. In a pattern those that are written must have the value; in a replacement the others have their defaults.";
     MADE = 340, "a texture operation or phi that can't be made there",
         "A texture operation takes its dimensions, kind of result and access from the one in whose place it stands, so that it must be the whole replacement of a texture operation: the same, or one that samples for another that samples, with the sources by which it finds its level. A phi takes block and edges from the one in whose place it stands: it is part of the replacement of a phi, and its operands are values that the pattern matches, without a swizzle, under the operand of the matched phi that stands at the same place. Anything else would have to be computed in the blocks before, and the edges from there may be taken where the phi isn't wanted.";
+    BITS_USED = 379, "a `bits_used` that can't be asked",
+        "`bits_used(k)` says that the users of the root read no bits of it but those of the constant `k`. The root is an integer operation, and `k` leaves out some bit. With it the two sides need to agree in the bits of `k` only.";
     ALLOW = 360, "an `allow` of a check that there isn't",
         "`allow E0319 \"why\"` names the code of a check of rules, as its message shows it.";
     TEST = 361, "a `test` that can't be run",

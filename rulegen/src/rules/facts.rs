@@ -5,7 +5,7 @@
 
 use super::check::report;
 use super::codes;
-use super::evaluate::holds;
+use super::evaluate::{constant, holds};
 use super::model::*;
 use crate::diagnostics::Diagnostic;
 
@@ -14,21 +14,11 @@ const FEW: usize = 3;
 
 /// Looks at the facts of a rule.
 pub(super) fn check(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
+    used(set, rule, diags);
     if rule.facts.is_empty() {
         return;
     }
-    let mut vars: Vec<VarId> = Vec::new();
-    for fact in &rule.facts {
-        for arg in &fact.args {
-            for node in rule.reachable(*arg) {
-                if let NodeKind::Var(v) = rule.nodes[node].kind
-                    && !vars.contains(&v)
-                {
-                    vars.push(v);
-                }
-            }
-        }
-    }
+    let vars = variables(rule, rule.facts.iter().flat_map(|f| &f.args).copied());
     if vars.len() > FEW {
         return;
     }
@@ -84,6 +74,72 @@ pub(super) fn check(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
     }
 }
 
+/// The variables under some nodes, each once.
+fn variables(rule: &Rule, roots: impl Iterator<Item = NodeId>) -> Vec<VarId> {
+    let mut vars: Vec<VarId> = Vec::new();
+    for node in roots.flat_map(|root| rule.reachable(root)) {
+        if let NodeKind::Var(v) = rule.nodes[node].kind
+            && !vars.contains(&v)
+        {
+            vars.push(v);
+        }
+    }
+    vars
+}
+
+/// Looks at what a rule says of its users: that they read some bits only, not that they read any.
+fn used(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
+    let Some(used) = rule.used else { return };
+    let vars = variables(rule, std::iter::once(used));
+    if vars.len() > FEW {
+        return;
+    }
+    for sizes in &rule.instances {
+        let all = u64::MAX >> (64 - u32::from(sizes[rule.nodes[used].class]));
+        let mut points = Points::new(rule, sizes, &vars, false);
+        while let Some(point) = points.next() {
+            let value = |v: VarId| vars.iter().position(|w| *w == v).map(|i| point[i]);
+            // What can't be computed lets no rule fire.
+            if constant(rule, used, sizes, &value).is_some_and(|read| read != all) {
+                return;
+            }
+        }
+    }
+    let (file, span) = (&set.files[rule.file].0, rule.nodes[used].span);
+    let text = "`bits_used` holds whatever users read: it leaves no bit out".to_string();
+    report(set, rule, Diagnostic::error(codes::FACT_ALWAYS, file, span, text), diags);
+}
+
+/// Values of variables, all combinations in turn.
+struct Points {
+    lists: Vec<Vec<u64>>,
+    at: Vec<usize>,
+    over: bool,
+}
+
+impl Points {
+    fn new(rule: &Rule, sizes: &[u8], vars: &[VarId], all: bool) -> Points {
+        let list = |v: &VarId| values(sizes[rule.vars[*v].class], all, vars.len());
+        Points { lists: vars.iter().map(list).collect(), at: vec![0; vars.len()], over: false }
+    }
+
+    fn next(&mut self) -> Option<Vec<u64>> {
+        if self.over {
+            return None;
+        }
+        let point = self.at.iter().zip(&self.lists).map(|(i, list)| list[*i]).collect();
+        let digit = (0..self.at.len()).find(|d| self.at[*d] + 1 < self.lists[*d].len());
+        match digit {
+            Some(digit) => {
+                self.at[..digit].fill(0);
+                self.at[digit] += 1;
+            }
+            None => self.over = true,
+        }
+        Some(point)
+    }
+}
+
 struct Seen {
     /// For each fact, values at which all others hold and it doesn't.
     first_false: Vec<Option<Vec<u64>>>,
@@ -110,14 +166,11 @@ fn try_instance(
     if seen.all() {
         return true;
     }
-    let lists: Vec<Vec<u64>> =
-        vars.iter().map(|v| values(sizes[rule.vars[*v].class], all, vars.len())).collect();
-    let mut at = vec![0usize; vars.len()];
-    loop {
+    let mut points = Points::new(rule, sizes, vars, all);
+    while let Some(point) = points.next() {
         if seen.all() {
             return true;
         }
-        let point: Vec<u64> = at.iter().zip(&lists).map(|(i, list)| list[*i]).collect();
         let value = |v: VarId| vars.iter().position(|w| *w == v).map(|i| point[i]);
         let mut wrong = Vec::new();
         for fact in 0..rule.facts.len() {
@@ -139,20 +192,8 @@ fn try_instance(
                 }
             }
         }
-        // The next point.
-        let mut digit = 0;
-        loop {
-            if digit == at.len() {
-                return true;
-            }
-            at[digit] += 1;
-            if at[digit] < lists[digit].len() {
-                break;
-            }
-            at[digit] = 0;
-            digit += 1;
-        }
     }
+    true
 }
 
 /// Values of a size: all, or edges, small ones and powers of two, and the same of floats; fewer where there are more

@@ -125,6 +125,7 @@ impl Resolver<'_> {
             vars,
             facts,
             env: clauses.env,
+            used: clauses.used,
             licences: clauses.licences,
             when: clauses.when,
             classes: roots.len(),

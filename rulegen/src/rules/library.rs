@@ -85,6 +85,11 @@ impl Library {
             d.suggest(&word.text, Ty::NAMES)
         };
         let name = &def.name.text;
+        if name == super::clauses::BITS_USED {
+            let text = format!("`{name}` is what the language says of users");
+            diags.push(Diagnostic::error(codes::NAME, file, def.name.span, text));
+            return;
+        }
         // A fact stands behind `where` only; a function stands where an op may stand.
         if def.result.is_some() && (self.ops.find(name).is_some() || Prim::by_name(name).is_some())
         {

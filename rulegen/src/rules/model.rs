@@ -129,6 +129,9 @@ pub struct Rule {
     pub facts: Vec<FactUse>,
     /// Float environments that correctness rests on.
     pub env: EnvClause,
+    /// `bits_used(k)`: correctness rests on users reading no bits of the root but those of this constant. Both sides agree in
+    /// them, and may differ in the others.
+    pub used: Option<NodeId>,
     /// Licences that every matched float operation must carry.
     pub licences: u16,
     /// Target options.
@@ -178,6 +181,11 @@ impl Rule {
             Comps::Generic => 1,
         };
         format!("{}@{}x{comps}", self.name, sizes.join("."))
+    }
+
+    /// Everything that the facts speak of.
+    pub fn fact_args(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.facts.iter().flat_map(|f| &f.args).copied().chain(self.used)
     }
 
     /// The chain whose outermost operation a node is.

@@ -20,7 +20,9 @@ pub(super) fn check(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
     let mut by_root: HashMap<(usize, usize), Vec<&Rule>> = HashMap::new();
     for rule in &set.rules {
         let NodeKind::Op { op, .. } = &rule.nodes[rule.pattern].kind else { continue };
-        if rule.waive.is_some() || !super::order::is_small(rule) || !is_plain(set, rule) {
+        // What only unread bits tell apart may differ.
+        let free = rule.waive.is_some() || rule.used.is_some();
+        if free || !super::order::is_small(rule) || !is_plain(set, rule) {
             continue;
         }
         let earlier = by_root.entry((rule.group, *op)).or_default();

@@ -49,7 +49,8 @@ pub(super) fn check(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
         for two in by_root.get(&root).into_iter().flatten().map(|i| &rewrites[*i]) {
             let second = &set.rules[two.rule];
             // Each pair is told once, at the later rule.
-            if first.group >= second.group || !second.facts.is_empty() || !first.facts.is_empty() {
+            let asks = |rule: &Rule| rule.fact_args().next().is_some() || !rule.facts.is_empty();
+            if first.group >= second.group || asks(second) || asks(first) {
                 continue;
             }
             let mut bound = HashMap::new();

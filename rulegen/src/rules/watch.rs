@@ -30,6 +30,18 @@ impl RuleSet {
         self.of_group(group).flat_map(Rule::watched_uses).fold(0, |many, (_, n)| many.max(n))
     }
 
+    /// The operations at which rules ask what bits users read, each once.
+    pub fn read_ops(&self, group: usize) -> Vec<usize> {
+        let mut out = Vec::new();
+        for rule in self.of_group(group).filter(|rule| rule.used.is_some()) {
+            match &rule.nodes[rule.pattern].kind {
+                NodeKind::Op { op, .. } if !out.contains(op) => out.push(*op),
+                _ => {}
+            }
+        }
+        out
+    }
+
     /// Whether a pattern has anything but arithmetic, through which what changes below it reaches its root.
     pub fn reaches_outside(&self, group: usize) -> bool {
         let outside =
@@ -94,7 +106,7 @@ impl Rule {
         self.vars[var].kind == VarKind::Value
             && node.swizzle.is_none()
             && self.pattern_nodes().iter().filter(|n| is_it(n)).count() == 1
-            && !self.facts.iter().any(|f| f.args.iter().any(under))
+            && !self.fact_args().any(|arg| under(&arg))
             && !self.needed_at_phis().iter().any(|(v, _)| *v == var)
             && !counted
     }

@@ -1,7 +1,7 @@
 //! One change to a function with a left side in it, after which the rule should just miss.
 
 use super::grow::{self, Care, Grower, Left, Place};
-use super::{chance, mask, outside};
+use super::{chance, mask, outside, read};
 use deburr_algebraic::Target;
 use deburr_fuzz::Rng;
 use deburr_ir_core::{
@@ -53,11 +53,13 @@ pub enum Kind {
     Chain,
     /// An access is volatile.
     Volatile,
+    /// Something reads more bits of the root than the rule lets users read.
+    Read,
 }
 
 impl Kind {
     /// Every kind with its name.
-    pub const ALL: [(Kind, &'static str); 18] = [
+    pub const ALL: [(Kind, &'static str); 19] = [
         (Kind::Opcode, "opcode"),
         (Kind::Order, "operand order"),
         (Kind::Literal, "literal"),
@@ -76,6 +78,7 @@ impl Kind {
         (Kind::Edge, "edge"),
         (Kind::Chain, "chain"),
         (Kind::Volatile, "volatile access"),
+        (Kind::Read, "bits read"),
     ];
 }
 
@@ -131,6 +134,7 @@ impl<'a> Plan<'a> {
             Kind::Edge => rule.needed_at_phis().iter().any(|(var, _)| edges.contains(var)),
             Kind::Chain => nodes.iter().any(|n| rule.is_in_chain(*n)),
             Kind::Volatile => outside.iter().any(|what| has_access(set, what)),
+            Kind::Read => rule.used.is_some(),
             Kind::Opcode | Kind::Order | Kind::Swizzle | Kind::Repeated => true,
             Kind::Literal => nodes.iter().any(literal),
             Kind::Promise => nodes.iter().any(promises),
@@ -168,8 +172,15 @@ impl<'a> Plan<'a> {
         let mut b = Builder::at_end(&mut f);
         let grower = Grower::new(self.set, self.rule, bits, comps, care).over_edges(edge);
         let left = grower.grow(&mut b, rng);
-        grow::sink(&mut b, left.root.def());
+        let read = if care == Care::Fits { 95 } else { 60 };
+        match read::allowed(b.f, self.rule, bits, &left).filter(|_| chance(rng, read)) {
+            Some(few) => read::reader(&mut b, rng, left.root.def(), few),
+            None => grow::sink(&mut b, left.root.def()),
+        }
         let mut case = Case { f, left, target };
+        if chance(rng, 20) {
+            self.shared(&mut case, rng);
+        }
         // What a rule wants to have more users.
         for var in profit_vars(self.rule).collect::<Vec<_>>() {
             if chance(rng, 15) {
@@ -245,6 +256,7 @@ impl<'a> Plan<'a> {
                 true
             }
             Kind::Volatile => self.volatile(&mut case),
+            Kind::Read => self.read(&mut case, rng),
             Kind::Repeated => self.repeated(&mut case, rng),
             Kind::Swizzle => self.swizzle(&mut case, rng),
             Kind::Fact => self.fact(&mut case, rng),
@@ -582,6 +594,41 @@ impl<'a> Plan<'a> {
         for _ in 0..1 + rng.below(3) {
             grow::sink(&mut b, at.def);
         }
+        true
+    }
+
+    /// Another user for an operation below the root: what is right for one may be tried with more.
+    fn shared(&self, case: &mut Case, rng: &mut Rng) {
+        let rule = self.rule;
+        let below = |n: NodeId| match rule.nodes[n].kind {
+            NodeKind::Op { .. } => {
+                n != rule.pattern
+                    && rule.chain_at(n).is_none()
+                    && !rule.is_in_chain(n)
+                    && !rule.chooses(n)
+            }
+            _ => false,
+        };
+        let places: Vec<Def> =
+            case.left.places.iter().filter(|p| below(p.node)).map(|p| p.def).collect();
+        if !places.is_empty() {
+            let def = *rng.pick(&places);
+            let cursor = outside::behind(&case.f, def);
+            grow::sink(&mut Builder::new(&mut case.f, cursor), def);
+        }
+    }
+
+    /// A user of the root that reads more of it.
+    fn read(&self, case: &mut Case, rng: &mut Rng) -> bool {
+        let root = case.left.root.def();
+        let of_root = |bits: &&Vec<u8>| {
+            let fits = |p: &Place| bits[self.rule.nodes[p.node].class] == case.f.bits(p.def);
+            case.left.places.iter().all(fits)
+        };
+        let Some(bits) = self.rule.instances.iter().find(of_root) else { return false };
+        let Some(few) = read::allowed(&case.f, self.rule, bits, &case.left) else { return false };
+        let cursor = outside::behind(&case.f, root);
+        read::reader_of_more(&mut Builder::new(&mut case.f, cursor), rng, root, few);
         true
     }
 

@@ -73,6 +73,19 @@ const FAULTS: &[Fault] = &[
         "a == b",
     ),
     fault("variables that stand elsewhere are taken for free", I, "mirror.is_closed(a, b) && ", ""),
+    fault("what users read isn't asked", M, "        self.used();\n", ""),
+    fault(
+        "what users read is asked of one component",
+        M,
+        "cx.reads_within(n0, {comps}, |cx",
+        "cx.reads_within(n0, 1, |cx",
+    ),
+    fault(
+        "the bits that users may read are those of the first component",
+        M,
+        "{{ let _ = &cx; {bits} }})",
+        "{{ let _ = (&cx, i); let i = 0; {bits} }})",
+    ),
     fault("what facts say one way is taken for both", I, "mirror.facts() && ", ""),
     fault("every fact is taken for symmetric", I, "is_symmetric(body, body)", "true"),
     fault(
@@ -505,8 +518,11 @@ pub fn search(compiled: &'static RuleSet, healthy: &'static RuleSet, seed: u64) 
         }
     };
     // Faults show in what the matchers do, so what is known of values is always the same.
-    let compiled: &'static RuleSet =
-        Box::leak(Box::new(RuleSet { transfers: healthy.transfers, ..*compiled }));
+    let compiled: &'static RuleSet = Box::leak(Box::new(RuleSet {
+        transfers: healthy.transfers,
+        reads: healthy.reads,
+        ..*compiled
+    }));
     let matchers = Matchers::new(&set, compiled);
     let size = Size { functions: FUNCTIONS, need: 20, enough: 1, values: false };
     let found = survey(&matchers, seed, size);

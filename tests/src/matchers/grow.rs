@@ -322,7 +322,12 @@ impl<'a> Grower<'a> {
             true => self.rule.licences | if chance(rng, 50) { flags::LICENCES } else { 0 },
             false => 0,
         };
-        let flags = Flags::from_bits_truncate(promises | licences);
+        // Patterns match operations that promise more than they ask for.
+        let more = match sig.dom.is_some() && chance(rng, 30) {
+            true => flags::DOM,
+            false => 0,
+        };
+        let flags = Flags::from_bits_truncate(promises | licences | more);
         if let Some(chain) = self.rule.chain_at(id) {
             let def = self.chain(b, rng, chain, AluOp(sig.id), comps, flags);
             if let Some(var) = bind {
@@ -358,7 +363,7 @@ pub fn in_facts(rule: &Rule, var: VarId) -> bool {
         let is_var = |n: &NodeId| matches!(rule.nodes[*n].kind, NodeKind::Var(v) if v == var);
         rule.reachable(*root).iter().any(is_var)
     };
-    rule.facts.iter().any(|f| f.args.iter().any(under))
+    rule.fact_args().any(|arg| under(&arg))
 }
 
 /// Whether the rule's facts hold of these values, the same in every component.

@@ -2,7 +2,7 @@
 //! each step and the same text left.
 //!
 //! - [`grow`] builds left sides of rules on values of which something or nothing is known.
-//!   `outside` does so for chains and for what isn't arithmetic.
+//!   `outside` does so for chains and for what isn't arithmetic; `read` has users that read a part of a root.
 //! - [`change`] changes one thing in such a function, so that the rule just misses it.
 //! - [`terms`] makes random terms over every opcode, and functions of several left sides that share values.
 //! - [`both`] runs both matchers and compares; [`values`] compares what a function computes before and after.
@@ -17,6 +17,7 @@ pub mod faults;
 pub mod fixed;
 pub mod grow;
 mod outside;
+mod read;
 pub mod survey;
 pub mod terms;
 pub mod values;

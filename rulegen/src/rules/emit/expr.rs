@@ -19,7 +19,7 @@ pub fn emit(expr: &Expr) -> Option<String> {
     Some(out)
 }
 
-fn width(ty: Ty) -> String {
+pub(super) fn width(ty: Ty) -> String {
     match (ty.base, ty.width) {
         (Base::Bool, _) => "1".to_string(),
         (_, Width::Fixed(n)) => n.to_string(),

@@ -204,6 +204,7 @@ impl Emitter<'_> {
             self.test(text);
         }
         self.facts();
+        self.used();
         self.alternatives();
         for _ in 0..self.loops {
             self.close();
@@ -411,6 +412,13 @@ impl Emitter<'_> {
                 "cx.holds({comps}, |cx, i| {{ {lets}{name}(&cx.fact_env(), w{names}) }})"
             ));
         }
+    }
+
+    fn used(&mut self) {
+        let Some(used) = self.rule.used else { return };
+        self.compute(used);
+        let (bits, comps) = (self.abstract_arg(used), self.comps(self.rule.nodes[used].comps));
+        self.test(format!("cx.reads_within(n0, {comps}, |cx, i| {{ let _ = &cx; {bits} }})"));
     }
 
     fn cond(&self, cond: &Cond) -> String {

@@ -82,7 +82,12 @@ impl Mirror<'_> {
 
     fn facts(&self) -> bool {
         let facts = &self.rule.facts;
-        facts.iter().all(|fact| facts.iter().any(|other| self.becomes(fact, other)))
+        let moves = |n: &NodeId| match self.rule.nodes[*n].kind {
+            NodeKind::Var(v) => self.image(v) != v,
+            _ => false,
+        };
+        let used = self.rule.used.is_none_or(|k| !self.rule.reachable(k).iter().any(moves));
+        used && facts.iter().all(|fact| facts.iter().any(|other| self.becomes(fact, other)))
     }
 
     /// Whether a fact becomes another, or itself.

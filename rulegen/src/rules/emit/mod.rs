@@ -8,6 +8,7 @@ mod matcher;
 mod mirror;
 mod outside;
 mod pattern;
+mod reads;
 
 use super::model::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -27,6 +28,7 @@ pub fn emit(set: &RuleSet) -> String {
     let mut out = format!(
         "// Generated from the rule files. Each arm names its rule.\n\n\
          use deburr_algebraic::facts::abs::{{self, Abs}};\n\
+         use deburr_algebraic::facts::used::{{self, Reads}};\n\
          use deburr_algebraic::{{Group, MatchFn, Rewriter, {root}RuleInfo, RuleSet, TransferFn, Turn, Val, Watch, seldom}};\n\
          use deburr_ir_core::fold::prim;\n\
          use deburr_ir_core::{{{names}}};\n\n",
@@ -34,7 +36,8 @@ pub fn emit(set: &RuleSet) -> String {
     let fact_names = facts(set, &mut out);
     let functions = matchers(set, &fact_names, &mut out);
     let transfers = transfers(set, &mut out);
-    tables(set, &functions, &transfers, &mut out);
+    let reads = reads::reads(set, &mut out);
+    tables(set, &functions, (&transfers, &reads), &mut out);
     out
 }
 
@@ -206,18 +209,27 @@ fn transfers(set: &RuleSet, out: &mut String) -> Vec<Option<String>> {
 fn watch(set: &RuleSet, group: usize) -> String {
     let chains = set.chain_ops(group);
     let chains: Vec<String> = chains.iter().map(|op| matcher::op_path(set.ops.get(*op))).collect();
+    let reads = set.read_ops(group);
+    let reads: Vec<String> = reads.iter().map(|op| matcher::op_path(set.ops.get(*op))).collect();
     format!(
-        "Watch {{ depth: {}, few: {}, many: {}, outside: {}, roots: {}, chains: &[{}] }}",
+        "Watch {{ depth: {}, few: {}, many: {}, outside: {}, roots: {}, chains: &[{}], reads: &[{}] }}",
         set.depth(group),
         set.few_uses(group),
         set.many_uses(group),
         set.reaches_outside(group),
         set.roots_outside(group),
-        chains.join(", ")
+        chains.join(", "),
+        reads.join(", ")
     )
 }
 
-fn tables(set: &RuleSet, functions: &Matchers, transfers: &[Option<String>], out: &mut String) {
+/// The tables: groups with their matchers, `transfers` and `reads` by opcode, rules, facts.
+fn tables(
+    set: &RuleSet,
+    functions: &Matchers,
+    (transfers, reads): (&[Option<String>], &[Option<String>]),
+    out: &mut String,
+) {
     let builtin = set.ops.iter().filter(|o| o.id < 0x4000).count();
     for (g, (name, _)) in set.groups.iter().enumerate() {
         let ident = name.replace('.', "_").to_uppercase();
@@ -230,14 +242,17 @@ fn tables(set: &RuleSet, functions: &Matchers, transfers: &[Option<String>], out
         }
         out.push_str("];\n\n");
     }
-    let _ = writeln!(out, "static TRANSFERS: [Option<TransferFn>; {builtin}] = [");
-    for name in transfers.iter().take(builtin) {
-        let _ = match name {
-            Some(f) => writeln!(out, "    Some({f}),"),
-            None => writeln!(out, "    None,"),
-        };
+    for (name, ty, entries) in [("TRANSFERS", "TransferFn", transfers), ("READS", "Reads", reads)] {
+        let _ = writeln!(out, "static {name}: [Option<{ty}>; {builtin}] = [");
+        for entry in entries.iter().take(builtin) {
+            let _ = match entry {
+                Some(f) => writeln!(out, "    Some({f}),"),
+                None => writeln!(out, "    None,"),
+            };
+        }
+        out.push_str("];\n\n");
     }
-    out.push_str("];\n\n/// Every rule of the tree, compiled.\npub static RULES: RuleSet = RuleSet {\n    groups: &[\n");
+    out.push_str("/// Every rule of the tree, compiled.\npub static RULES: RuleSet = RuleSet {\n    groups: &[\n");
     for (g, (name, doc)) in set.groups.iter().enumerate() {
         let ident = name.replace('.', "_").to_uppercase();
         let dialect: Vec<String> = functions
@@ -275,7 +290,7 @@ fn tables(set: &RuleSet, functions: &Matchers, transfers: &[Option<String>], out
     let options: Vec<String> = set.options.iter().map(|o| format!("{:?}", o.0)).collect();
     let _ = writeln!(
         out,
-        "    ],\n    options: &[{}],\n    transfers: &TRANSFERS,\n    facts: &[",
+        "    ],\n    options: &[{}],\n    transfers: &TRANSFERS,\n    reads: &READS,\n    facts: &[",
         options.join(", ")
     );
     for fact in set.facts.iter().filter(|f| f.on_values) {

@@ -109,7 +109,7 @@ impl Emitter<'_> {
         let NodeKind::Var(var) = &self.rule.nodes[node].kind else { return false };
         let is_var = |n: NodeId| matches!(self.rule.nodes[n].kind, NodeKind::Var(v) if v == *var);
         let places = self.rule.pattern_nodes().iter().filter(|n| is_var(**n)).count();
-        let in_facts = self.rule.facts.iter().any(|f| f.args.iter().any(|a| is_var(*a)));
+        let in_facts = self.rule.fact_args().any(is_var);
         let in_profit =
             self.rule.alts.iter().any(|a| a.profit.as_ref().is_some_and(|p| mentions(p, *var)));
         let any_value =
