@@ -257,7 +257,7 @@ const ROWS: &[(u8, Is, &str)] = &[
     (24, Wrong, "fsat(fadd(a, undef)) => 2.0"),
     (24, Wrong, "vec2(a, undef) => mov(a.xx)"),
     (24, Right, "vec2(#a, undef) => mov(a.xx)"),
-    (24, Wrong, "vec2(a, undef) => mov(a.yy)"),
+    (24, Wrong, "vec2(a, undef) => vec2(inot(a), a)"),
     (24, Wrong, "iadd(a:8, b) => undef"),
     (24, Wrong, "iadd(a:32, b) => iadd(a, undef)"),
     (24, Right, "isub(iadd(a, undef), undef) => a"),
@@ -373,6 +373,31 @@ fn chains_are_judged() {
         (Refused("E0337"), "ac(fadd: a, fneg(a)) => 0.0"),
     ] {
         assert_eq!(misjudged(&library, is, rule), None);
+    }
+}
+
+/// The two sides agree in the bits that users read, and are poison alike: that is no matter of bits.
+#[test]
+fn bits_that_users_read_are_compared() {
+    let library = library();
+    for (is, rule) in [
+        (Right, "iand(a, #c) => a where nonzero(c), bits_used(c)"),
+        (Wrong, "iand(a, #c) => a where bits_used(c)"),
+        (Wrong, "iand(a, #c) => a where nonzero(c)"),
+        (Wrong, "ior(a, #c) => a where bits_used(c)"),
+        (Right, "ior(a, #c) => a where differ(c, UINT_MAX), bits_used(!c)"),
+        (Right, "iadd(a, #c) => a where bits_used((c & (0 - c)) - 1)"),
+        (Wrong, "iadd(a, #c) => a where bits_used(!c)"),
+        (Right, "ishr(a, #c) => ushr(a, c) where bits_used(UINT_MAX >> c)"),
+        (Wrong, "ishr(a, #c) => ushr(a, c) where bits_used(UINT_MAX >> (c - 1))"),
+        (Right, "imul(a:8, b) => imul(iand(a, 15), b) where bits_used(15)"),
+        (Wrong, "imul(a:8, b) => imul(iand(a, 15), b) where bits_used(31)"),
+        (Right, "u2u32(u2u8(a:32)) => a where bits_used(255)"),
+        (Wrong, "iadd(a:8, 16) => iadd.nuw(a, 32) where bits_used(15)"),
+        (Right, "isub(a:8x2, #c) => { let k = (c & (0 - c)) - 1; } a where bits_used(k)"),
+        (Refused("E0379"), "fadd(a, #c) => a where bits_used(c)"),
+    ] {
+        assert_eq!(misjudged(&library, is, rule), None, "{rule}");
     }
 }
 
