@@ -202,6 +202,9 @@ impl<'f> Rewriter<'f> {
 
     fn uniform_constant(&self, v: Val, comps: u8) -> Option<u64> {
         let values = self.f.constant(v.def)?;
+        if let [only] = values {
+            return Some(*only);
+        }
         let at = |n: u8| values.get(usize::from(v.swizzle.get(n.into()))).copied();
         let first = at(0)?;
         (1..comps).all(|n| at(n) == Some(first)).then_some(first)
@@ -341,10 +344,12 @@ impl<'f> Rewriter<'f> {
     /// Component `i` of a constant.
     pub fn component(&self, v: Val, i: usize) -> Abs {
         let bits = u32::from(self.f.bits(v.def));
-        match self.f.constant(v.def).and_then(|c| c.get(usize::from(v.swizzle.get(i)))) {
-            Some(c) => abs::int(bits, *c),
-            None => abs::top(bits),
-        }
+        let value = match self.f.constant(v.def) {
+            Some([only]) => Some(only),
+            Some(values) => values.get(usize::from(v.swizzle.get(i))),
+            None => None,
+        };
+        value.map_or(abs::top(bits), |c| abs::int(bits, *c))
     }
 
     /// What is known of component `i` of a value.

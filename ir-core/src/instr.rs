@@ -109,7 +109,8 @@ impl Swizzle {
     }
 
     fn compose_each(self, inner: Swizzle) -> Self {
-        (0..16).fold(Self::IDENTITY, |s, i| s.with(i, inner.get(self.get(i).into())))
+        let take = |i: u32| (inner.0 >> (4 * (self.0 >> (4 * i) & 15)) & 15) << (4 * i);
+        Swizzle((0..16).fold(0, |all, i| all | take(i)))
     }
 
     /// Whether the first `comps` components are the identity.

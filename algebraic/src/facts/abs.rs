@@ -119,6 +119,9 @@ pub fn int_max(w: u32) -> Abs {
 pub(super) fn tidy(w: u32, a: Abs) -> Abs {
     let m = mask(w);
     let zeros = a.zeros | !m;
+    if a.lo == 0 && a.hi == m && a.ones == 0 && zeros == !m {
+        return Abs { zeros, ..a };
+    }
     let lo = a.lo.max(a.ones);
     let hi = a.hi.min(m & !zeros);
     if lo > hi {
@@ -220,8 +223,16 @@ pub fn folded<const N: usize>(
 
 // ---- integers ---------------------------------------------------------------------------------------
 
+/// Whether a set has every value, whatever float they are.
+fn is_top(w: u32, a: &Abs) -> bool {
+    a.lo == 0 && a.hi == mask(w) && a.ones == 0 && a.zeros == !mask(w)
+}
+
 /// `a + b`
 pub fn add(w: u32, a: Abs, b: Abs) -> Abs {
+    if is_top(w, &a) || is_top(w, &b) {
+        return top(w);
+    }
     let m = mask(w);
     let bits = sum_bits(w, a, b, false);
     match (a.hi.checked_add(b.hi), a.lo.checked_add(b.lo)) {
@@ -236,6 +247,9 @@ pub fn add(w: u32, a: Abs, b: Abs) -> Abs {
 
 /// `a - b`
 pub fn sub(w: u32, a: Abs, b: Abs) -> Abs {
+    if is_top(w, &a) || is_top(w, &b) {
+        return top(w);
+    }
     let bits = sum_bits(w, a, not(w, b), true);
     match a.lo >= b.hi {
         true => meet(w, bits, range(w, a.lo - b.hi, a.hi - b.lo)),
@@ -332,14 +346,14 @@ fn nonneg(w: u32, a: Abs) -> bool {
 
 /// `a & b`
 pub fn and(w: u32, a: Abs, b: Abs) -> Abs {
-    let bits = known(w, a.zeros | b.zeros, a.ones & b.ones);
-    meet(w, bits, range(w, 0, a.hi.min(b.hi)))
+    let (zeros, ones) = (a.zeros | b.zeros, a.ones & b.ones);
+    tidy(w, Abs { lo: 0, hi: a.hi.min(b.hi), zeros, ones, class: Class::ALL })
 }
 
 /// `a | b`
 pub fn or(w: u32, a: Abs, b: Abs) -> Abs {
-    let bits = known(w, a.zeros & b.zeros, a.ones | b.ones);
-    meet(w, bits, range(w, a.lo.max(b.lo), mask(w)))
+    let (zeros, ones) = (a.zeros & b.zeros, a.ones | b.ones);
+    tidy(w, Abs { lo: a.lo.max(b.lo), hi: mask(w), zeros, ones, class: Class::ALL })
 }
 
 /// `a ^ b`

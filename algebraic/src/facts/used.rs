@@ -15,7 +15,7 @@ use deburr_ir_core::{AluInfo, BaseType, Def, Flags, Function, Instr, InstrKind, 
 use smallvec::SmallVec;
 
 /// Most uses that are looked at of a value, of the results of its users, and so on: a value with more of them is read whole.
-const MOST_USES: [usize; 4] = [8, 4, 2, 2];
+const MOST_USES: [usize; 3] = [8, 4, 2];
 
 /// How many levels of operands below a value that is read less may be read less for it, itself the first.
 pub(crate) const LEVELS: usize = MOST_USES.len();
@@ -38,9 +38,14 @@ pub fn of(f: &Function, rules: &RuleSet, def: Def) -> u64 {
 // The recursion is as deep as the list of limits is long.
 fn find(f: &Function, rules: &RuleSet, def: Def, level: usize) -> u64 {
     let whole = abs::mask(f.bits(def).into());
+    // Who reads everything is soon found.
     let Some(most) = MOST_USES.get(level) else { return whole };
-    if f.uses(def).nth(*most).is_some() {
-        return whole;
+    for (count, user) in f.uses(def).enumerate() {
+        let User::Instr(instr) = user.user() else { return whole };
+        let Some(op) = f.alu_op(instr) else { return whole };
+        if count == *most || rules.reads(op).is_none() && !is_move(op) {
+            return whole;
+        }
     }
     let mut used = 0;
     for (user, n) in f.uses_at(def) {
@@ -70,32 +75,44 @@ fn through(f: &Function, rules: &RuleSet, instr: Instr, n: usize, level: usize) 
     }
     let info = f.alu_info(instr)?;
     let used = find(f, rules, instr.def(), level + 1);
-    let operands: SmallVec<[Abs; 4]> =
-        (0..info.inputs.len()).map(|i| constant(f, info, instr, i)).collect();
-    let width =
-        info.unsized_width(f.bits(instr.def()), f.srcs(instr).iter().map(|s| f.bits(s.def())));
+    let srcs = f.srcs(instr);
+    let width = info.unsized_width(f.bits(instr.def()), srcs.iter().map(|s| f.bits(s.def())));
     let env = Env { float: f.float_env, folding: false };
-    Some((reads.run)(&env, width.into(), &operands, used, n))
+    let operand = |i: usize| constant(f, info, srcs[i].def(), i);
+    let run = |operands: &[Abs]| (reads.run)(&env, width.into(), operands, used, n);
+    Some(match srcs.len() {
+        1 => run(&[operand(0)]),
+        2 => run(&[operand(0), operand(1)]),
+        3 => run(&[operand(0), operand(1), operand(2)]),
+        more => run(&(0..more).map(operand).collect::<SmallVec<[Abs; 4]>>()),
+    })
 }
 
 /// An operand as far as it is a constant.
-fn constant(f: &Function, info: &AluInfo, instr: Instr, n: usize) -> Abs {
-    let src = f.src(instr, n);
-    let bits = u32::from(f.bits(src));
-    let (bits, truth) = match info.inputs[n].base {
-        BaseType::Bool => (1, true),
-        _ => (bits, false),
-    };
-    let set = |v: &u64| abs::int(bits, if truth { u64::from(*v != 0) } else { *v });
-    let sets = f.constant(src).unwrap_or(&[]).iter().map(set);
-    sets.reduce(|a, b| abs::join(bits, a, b)).unwrap_or(abs::top(bits))
+fn constant(f: &Function, info: &AluInfo, src: Def, n: usize) -> Abs {
+    let truth = info.inputs[n].base == BaseType::Bool;
+    let bits = if truth { 1 } else { u32::from(f.bits(src)) };
+    let set = |v: u64| abs::int(bits, if truth { u64::from(v != 0) } else { v });
+    match f.constant(src) {
+        None | Some([]) => abs::top(bits),
+        Some([v]) => set(*v),
+        Some([first, rest @ ..]) => {
+            rest.iter().fold(set(*first), |all, v| abs::join(bits, all, set(*v)))
+        }
+    }
 }
 
 impl crate::rewriter::Rewriter<'_> {
-    /// Whether users of the root read no bits but those of a constant in each of the first `comps` components.
+    /// The bits that users of the root read, if they don't read all.
+    pub fn reads_less(&self, root: Instr) -> Option<u64> {
+        let read = of(self.f, self.rules, root.def());
+        (read != abs::mask(self.f.bits(root.def()).into())).then_some(read)
+    }
+
+    /// Whether bits that are read are among those of a constant in each of the first `comps` components.
     pub fn reads_within(
         &mut self,
-        root: Instr,
+        read: u64,
         comps: u8,
         mut bits: impl FnMut(&mut Self, usize) -> Abs,
     ) -> bool {
@@ -104,7 +121,7 @@ impl crate::rewriter::Rewriter<'_> {
             let Some(bits) = bits(self, i).exact() else { return false };
             within &= bits;
         }
-        of(self.f, self.rules, root.def()) & !within == 0
+        read & !within == 0
     }
 
     /// A value may be read less than before: puts on the list what may be replaced then, it or what it comes from.

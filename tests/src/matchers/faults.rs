@@ -77,8 +77,8 @@ const FAULTS: &[Fault] = &[
     fault(
         "what users read is asked of one component",
         M,
-        "cx.reads_within(n0, {comps}, |cx",
-        "cx.reads_within(n0, 1, |cx",
+        "cx.reads_within(read, {comps}, |cx",
+        "cx.reads_within(read, 1, |cx",
     ),
     fault(
         "the bits that users may read are those of the first component",

@@ -35,11 +35,19 @@ pub(in crate::facts) fn exactly_rounded<const N: usize>(
     }
 }
 
+/// Whether nothing at all is known.
+fn is_unknown(w: u32, a: &Abs) -> bool {
+    a.class == Class::ALL && is_top(w, a)
+}
+
 /// Forwards a class function of two operands, exact on singletons.
 macro_rules! binary_float {
     ($($name:ident $prim:path, $class:path, $doc:literal;)*) => { $(
         #[doc = $doc]
         pub fn $name(e: &Env, w: u32, a: Abs, b: Abs) -> Abs {
+            if is_unknown(w, &a) && is_unknown(w, &b) {
+                return top(w);
+            }
             if a.exact().is_some() && b.exact().is_some() {
                 return exactly_rounded(e, w, [a, b], |cx, v| $prim(cx, w, v[0], v[1]));
             }

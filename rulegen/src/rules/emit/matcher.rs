@@ -203,6 +203,7 @@ impl Emitter<'_> {
             let text = self.cond(when);
             self.test(text);
         }
+        self.reads_less();
         self.facts();
         self.used();
         self.alternatives();
@@ -414,11 +415,19 @@ impl Emitter<'_> {
         }
     }
 
+    /// Most values are read whole: that is soon found, before anything is computed.
+    fn reads_less(&mut self) {
+        if self.rule.used.is_some() {
+            let fail = self.fail();
+            self.line(format!("let Some(read) = cx.reads_less(n0) else {{ {fail} }};"));
+        }
+    }
+
     fn used(&mut self) {
         let Some(used) = self.rule.used else { return };
         self.compute(used);
         let (bits, comps) = (self.abstract_arg(used), self.comps(self.rule.nodes[used].comps));
-        self.test(format!("cx.reads_within(n0, {comps}, |cx, i| {{ let _ = &cx; {bits} }})"));
+        self.test(format!("cx.reads_within(read, {comps}, |cx, i| {{ let _ = &cx; {bits} }})"));
     }
 
     fn cond(&self, cond: &Cond) -> String {
