@@ -102,14 +102,23 @@ impl Memo {
     /// The values that any component of a def may have.
     pub fn of(&mut self, f: &Function, rules: &RuleSet, def: Def) -> Abs {
         let mut reach = Reach { defs: LIMIT, depth: DEPTH, cut: false };
-        self.find(f, rules, def, None, &mut reach)
+        self.find(f, rules, def, &mut reach)
     }
 
     /// The values that one component of a def may have: those of any, but for the result of an intrinsic.
+    #[inline]
     pub fn of_component(&mut self, f: &Function, rules: &RuleSet, def: Def, comp: u8) -> Abs {
         match f.kind(def.instr()) {
             InstrKind::Intrinsic => self.loaded(f, def, || 1 << (comp & 15)),
-            _ => self.of(f, rules, def),
+            InstrKind::Alu => self.settled(def).unwrap_or_else(|| self.of(f, rules, def)),
+            InstrKind::LoadConst => self.of(f, rules, def),
+            InstrKind::Tex
+            | InstrKind::Phi
+            | InstrKind::Deref
+            | InstrKind::Undef
+            | InstrKind::Jump
+            | InstrKind::Call
+            | InstrKind::ParallelCopy => abs::top(f.bits(def).into()),
         }
     }
 
@@ -129,19 +138,19 @@ impl Memo {
         (instr, n): (Instr, usize),
         reach: &mut Reach,
     ) -> Abs {
-        self.find(f, rules, f.src(instr, n), Some((instr, n)), reach)
+        let src = f.src(instr, n);
+        match f.kind(src.instr()) {
+            // Its components are told apart.
+            InstrKind::Intrinsic => self.loaded(f, src, || {
+                let comps = f.swizzle(instr, n).iter(f.src_comps(instr, n));
+                comps.fold(0, |all, comp| all | 1 << comp)
+            }),
+            _ => self.find(f, rules, src, reach),
+        }
     }
 
-    /// What is known of a def: what was computed, what it is by itself, or what follows from its operands. Where
-    /// components are told apart, those that the operand reads matter.
-    fn find(
-        &mut self,
-        f: &Function,
-        rules: &RuleSet,
-        def: Def,
-        operand: Option<(Instr, usize)>,
-        reach: &mut Reach,
-    ) -> Abs {
+    /// What is known of a def: what was computed, what it is by itself, or what follows from its operands.
+    fn find(&mut self, f: &Function, rules: &RuleSet, def: Def, reach: &mut Reach) -> Abs {
         let bits = u32::from(f.bits(def));
         match f.kind(def.instr()) {
             InstrKind::Alu => {
@@ -168,12 +177,7 @@ impl Memo {
                     sets.reduce(|a, b| abs::join(bits, a, b)).unwrap_or(abs::top(bits))
                 }
             },
-            InstrKind::Intrinsic => self.loaded(f, def, || {
-                operand.map_or(u16::MAX, |(instr, n)| {
-                    let comps = f.swizzle(instr, n).iter(f.src_comps(instr, n));
-                    comps.fold(0, |all, comp| all | 1 << comp)
-                })
-            }),
+            InstrKind::Intrinsic => self.loaded(f, def, || u16::MAX),
             InstrKind::Tex
             | InstrKind::Phi
             | InstrKind::Deref
@@ -201,10 +205,12 @@ impl Memo {
                 let env = Env { float: f.float_env, folding: false };
                 let mut operand = |n: usize| {
                     let known = self.operand(f, rules, (instr, n), reach);
-                    let w = u32::from(f.bits(f.src(instr, n)));
-                    match info.inputs[n].base {
-                        BaseType::Bool if w > 1 => abs::ne(w, known, abs::int(w, 0)),
-                        _ => known,
+                    if info.inputs[n].base != BaseType::Bool {
+                        return known;
+                    }
+                    match u32::from(f.bits(f.src(instr, n))) {
+                        0 | 1 => known,
+                        w => abs::ne(w, known, abs::int(w, 0)),
                     }
                 };
                 let out = match info.inputs.len() {

@@ -15,7 +15,7 @@ use deburr_ir_core::{AluInfo, BaseType, Def, Flags, Function, Instr, InstrKind, 
 use smallvec::SmallVec;
 
 /// Most uses that are looked at of a value, of the results of its users, and so on: a value with more of them is read whole.
-const MOST_USES: [usize; 3] = [8, 4, 2];
+const MOST_USES: [usize; 3] = [4, 2, 2];
 
 /// How many levels of operands below a value that is read less may be read less for it, itself the first.
 pub(crate) const LEVELS: usize = MOST_USES.len();
