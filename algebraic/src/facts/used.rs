@@ -11,7 +11,7 @@
 use super::abs::{self, Abs, Env};
 use crate::ruleset::RuleSet;
 use crate::turn::is_move;
-use deburr_ir_core::{AluInfo, BaseType, Def, Flags, Function, Instr, InstrKind, User};
+use deburr_ir_core::{AluInfo, AluOp, BaseType, Def, Flags, Function, Instr, InstrKind, User};
 use smallvec::SmallVec;
 
 /// Most uses that are looked at of a value, of the results of its users, and so on: a value with more of them is read whole.
@@ -50,7 +50,9 @@ fn find(f: &Function, rules: &RuleSet, def: Def, level: usize) -> u64 {
     let mut used = 0;
     for (user, n) in f.uses_at(def) {
         used |= match user {
-            User::Instr(instr) => through(f, rules, instr, n, level).unwrap_or(whole),
+            User::Instr(instr) => {
+                through(f, rules, instr, n, level).map_or(whole, |read| read & whole)
+            }
             User::If(_) => whole,
         };
         if used == whole {
@@ -67,6 +69,10 @@ fn through(f: &Function, rules: &RuleSet, instr: Instr, n: usize, level: usize) 
         return Some(find(f, rules, instr.def(), level + 1));
     }
     let reads = rules.reads(op)?;
+    // Whether poison in the other operand is absorbed depends on all bits of this one. A constant is no poison.
+    if matches!(op, AluOp::IAND | AluOp::IOR) && f.constant(f.src(instr, 1 - n)).is_none() {
+        return None;
+    }
     let flags = f.flags(instr);
     // Other bits could break a promise.
     let broken = Flags::NUW | Flags::NSW | Flags::NNAN | Flags::NINF;

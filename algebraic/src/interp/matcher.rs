@@ -690,7 +690,9 @@ impl State<'_> {
         let allowed = self.allowed_bits(cx, root, m).map_err(Test::Compute)?;
         let Some(allowed) = allowed else { return Err(Test::Compute(node)) };
         let read = crate::facts::used::of(cx.func(), cx.rules, root.def());
-        m.expect(read | allowed == allowed, Test::Used { read, allowed })
+        // Where all is read, nothing is asked of the constant.
+        let whole = crate::facts::abs::mask(cx.func().bits(root.def()).into());
+        m.expect(read != whole && read | allowed == allowed, Test::Used { read, allowed })
     }
 
     /// The bits that the rule lets users read in every component; `None` or the node where there is no such constant.
@@ -714,9 +716,9 @@ impl State<'_> {
             for arg in &fact.args {
                 self.compute(cx, *arg, root_comps, m, &mut done).map_err(Test::Compute)?;
             }
-            let var =
-                fact.args.iter().find(|a| matches!(self.rule.nodes[**a].kind, NodeKind::Var(_)));
-            let comps = var.map_or(1, |a| self.count(self.rule.nodes[*a].comps, root_comps));
+            // All arguments have as many components.
+            let first = fact.args.first();
+            let comps = first.map_or(1, |a| self.count(self.rule.nodes[*a].comps, root_comps));
             for i in 0..comps {
                 let holds = self.fact_holds(cx, fact, i.into(), m, &done);
                 m.expect(holds == Some(true), Test::Fact { at, comp: i, holds })?;

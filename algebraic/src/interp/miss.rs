@@ -135,8 +135,10 @@ impl State<'_> {
             Test::Used { read, allowed } => {
                 let span = self.rule.used.map_or(self.rule.span, |n| self.rule.nodes[n].span);
                 let wanted = format!("users that read no bits but {allowed:#x}");
-                let saw =
-                    format!("they read {read:#x}, so that {:#x} is too much", read & !allowed);
+                let saw = match read & !allowed {
+                    0 => format!("they read all, {read:#x}"),
+                    more => format!("they read {read:#x}, so that {more:#x} is too much"),
+                };
                 ("bits_used", span, wanted, saw, None)
             }
             Test::When => {

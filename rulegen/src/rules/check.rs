@@ -300,6 +300,9 @@ fn used_covers(first: &Rule, second: &Rule, cover: &Cover) -> bool {
 
 /// Whether an argument of a fact is the same in both rules, as one lies over the other.
 fn same_argument(first: &Rule, x: NodeId, second: &Rule, y: NodeId, cover: &Cover) -> bool {
+    if first.nodes[x].swizzle != second.nodes[y].swizzle {
+        return false;
+    }
     match (&first.nodes[x].kind, &second.nodes[y].kind) {
         (NodeKind::Var(v), NodeKind::Var(w)) => cover
             .bindings

@@ -306,6 +306,14 @@ impl Resolver<'_> {
             let node = match self.names.get(&var.text).copied() {
                 Some(super::resolve::Binding::Let(node)) => {
                     *self.used.entry(var.text.clone()).or_default() += 1;
+                    if let Some(letters) = letters {
+                        let text = format!(
+                            "`{}` takes no components here: give them in the `let`",
+                            var.text
+                        );
+                        self.error(codes::SWIZZLE, letters.span, text);
+                        return None;
+                    }
                     node
                 }
                 _ => {
@@ -341,6 +349,10 @@ impl Resolver<'_> {
                 (FactArg::Var(..), None) => return None,
             }
         }
+        // It is asked of each component.
+        for pair in done.windows(2) {
+            self.same_comps(self.nodes[pair[0]].comps, self.nodes[pair[1]].comps, span);
+        }
         Some(FactUse { fact: index, args: done, bits, span })
     }
 
@@ -374,9 +386,21 @@ impl Resolver<'_> {
             self.report(d.label(root, "this is the root"));
             return None;
         }
+        if let Err(c) = self.classes.restrict(class, super::classes::ALL_SIZES & !1, span) {
+            self.conflict(codes::SIZE_CONFLICT, span, "the bit size", c);
+        }
         let node = match arg {
             FactArg::Var(var, letters) => {
                 let node = match (self.names.get(&var.text).copied(), letters) {
+                    (Some(super::resolve::Binding::Let(_)), Some(letters)) => {
+                        *self.used.entry(var.text.clone()).or_default() += 1;
+                        let text = format!(
+                            "`{}` takes no components here: give them in the `let`",
+                            var.text
+                        );
+                        self.error(codes::SWIZZLE, letters.span, text);
+                        return None;
+                    }
                     (Some(super::resolve::Binding::Let(node)), None) => {
                         *self.used.entry(var.text.clone()).or_default() += 1;
                         node
@@ -407,9 +431,6 @@ impl Resolver<'_> {
             }
         };
         self.same_comps(self.nodes[node].comps, comps, span);
-        if let Err(c) = self.classes.restrict(class, super::classes::ALL_SIZES & !1, span) {
-            self.conflict(codes::SIZE_CONFLICT, span, "the bit size", c);
-        }
         Some(node)
     }
 
@@ -452,6 +473,9 @@ impl Resolver<'_> {
         match parse_expr(&source, &Scope { vars: &scope, sizes: &sizes }, ty) {
             Ok(expr) => {
                 let mut slot = self.open_slot(text.span);
+                for node in &nodes {
+                    self.same_comps(self.nodes[*node].comps, slot.comps, text.span);
+                }
                 slot.base = expr.ty.base;
                 match (expr.ty.base, expr.ty.width) {
                     (Base::Bool, _) => {}

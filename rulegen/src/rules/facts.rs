@@ -18,7 +18,12 @@ pub(super) fn check(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
     if rule.facts.is_empty() {
         return;
     }
-    let vars = variables(rule, rule.facts.iter().flat_map(|f| &f.args).copied());
+    let args = || rule.facts.iter().flat_map(|f| &f.args).copied();
+    // One value is tried for a variable, not one for each of its components.
+    if args().flat_map(|arg| rule.reachable(arg)).any(|n| rule.nodes[n].swizzle.is_some()) {
+        return;
+    }
+    let vars = variables(rule, args());
     if vars.len() > FEW {
         return;
     }

@@ -394,11 +394,8 @@ impl Emitter<'_> {
                 self.compute(*arg);
             }
             let args: Vec<String> = fact.args.iter().map(|a| self.abstract_arg(*a)).collect();
-            let comps = fact
-                .args
-                .iter()
-                .find(|a| matches!(self.rule.nodes[**a].kind, NodeKind::Var(_) | NodeKind::Ref(_)))
-                .map_or(Comps::Fixed(1), |a| self.rule.nodes[*a].comps);
+            // All arguments have as many.
+            let comps = fact.args.first().map_or(Comps::Fixed(1), |a| self.rule.nodes[*a].comps);
             let comps = self.comps(comps);
             let width = self.wide_bits(fact.bits);
             let mut lets = String::new();
