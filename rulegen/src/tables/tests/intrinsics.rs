@@ -385,6 +385,11 @@ fn ranges_that_make_no_sense() {
            |          ^^^^^^^^^
     "#]],
     );
+}
+
+#[test]
+fn a_range_is_a_string() {
+    let bad = |lines: &str, expected| check(&intrinsic(lines), expected);
     bad(
         "dest = \"1\"\nrange = [0, 1]",
         expect![[r#"
