@@ -303,28 +303,7 @@ impl Resolver<'_> {
                 nodes.push(None);
                 continue;
             };
-            let node = match self.names.get(&var.text).copied() {
-                Some(super::resolve::Binding::Let(node)) => {
-                    *self.used.entry(var.text.clone()).or_default() += 1;
-                    if let Some(letters) = letters {
-                        let text = format!(
-                            "`{}` takes no components here: give them in the `let`",
-                            var.text
-                        );
-                        self.error(codes::SWIZZLE, letters.span, text);
-                        return None;
-                    }
-                    node
-                }
-                _ => {
-                    let id = self.use_var(var)?;
-                    let swizzle = match letters {
-                        Some(l) => Some(self.swizzle_of(l)?),
-                        None => None,
-                    };
-                    self.var_node(id, swizzle, var.span)
-                }
-            };
+            let node = self.named(var, letters.as_ref())?;
             if !self.is_const(node) && !fact.on_values {
                 let text =
                     format!("no analysis answers `{}` for values: it needs a constant", name.text);
@@ -354,6 +333,25 @@ impl Resolver<'_> {
             self.same_comps(self.nodes[pair[0]].comps, self.nodes[pair[1]].comps, span);
         }
         Some(FactUse { fact: index, args: done, bits, span })
+    }
+
+    /// The value or constant that an argument names, with the components taken of it.
+    fn named(&mut self, var: &ast::Name, letters: Option<&ast::Name>) -> Option<NodeId> {
+        let Some(super::resolve::Binding::Let(node)) = self.names.get(&var.text).copied() else {
+            let id = self.use_var(var)?;
+            let swizzle = match letters {
+                Some(l) => Some(self.swizzle_of(l)?),
+                None => None,
+            };
+            return Some(self.var_node(id, swizzle, var.span));
+        };
+        *self.used.entry(var.text.clone()).or_default() += 1;
+        if let Some(letters) = letters {
+            let text = format!("`{}` takes no components here: give them in the `let`", var.text);
+            self.error(codes::SWIZZLE, letters.span, text);
+            return None;
+        }
+        Some(node)
     }
 
     /// `bits_used(k)`: users of the root read no bits but those of the constant `k`.
@@ -391,29 +389,7 @@ impl Resolver<'_> {
         }
         let node = match arg {
             FactArg::Var(var, letters) => {
-                let node = match (self.names.get(&var.text).copied(), letters) {
-                    (Some(super::resolve::Binding::Let(_)), Some(letters)) => {
-                        *self.used.entry(var.text.clone()).or_default() += 1;
-                        let text = format!(
-                            "`{}` takes no components here: give them in the `let`",
-                            var.text
-                        );
-                        self.error(codes::SWIZZLE, letters.span, text);
-                        return None;
-                    }
-                    (Some(super::resolve::Binding::Let(node)), None) => {
-                        *self.used.entry(var.text.clone()).or_default() += 1;
-                        node
-                    }
-                    _ => {
-                        let id = self.use_var(var)?;
-                        let swizzle = match letters {
-                            Some(l) => Some(self.swizzle_of(l)?),
-                            None => None,
-                        };
-                        self.var_node(id, swizzle, var.span)
-                    }
-                };
+                let node = self.named(var, letters.as_ref())?;
                 if !self.is_const(node) {
                     let text = format!("the bits of `{BITS_USED}` are a constant");
                     let d = Diagnostic::error(codes::FACT_ARG, self.file, var.span, text);
