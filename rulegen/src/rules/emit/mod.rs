@@ -1,7 +1,8 @@
 //! Compiled matchers as Rust text.
 //!
-//! One function a group and root opcode, with one arm a rule in the order in which rules are tried. The text is
-//! readable by itself: every arm stands under the name and place of its rule.
+//! One module a group and root opcode, whose function has one arm a rule in the order in which rules are tried. The text
+//! is readable by itself: every arm stands under the name and place of its rule. (Modules, because the compiler makes code
+//! of several at once, and of one alone on one core.)
 
 mod expr;
 mod matcher;
@@ -109,21 +110,21 @@ fn matchers(set: &RuleSet, fact_names: &[String], out: &mut String) -> Matchers 
         let name = format!("{}_{}", set.groups[group].0.replace('.', "_"), sig.name);
         let place = format!("group `{}` at `{}`", set.groups[group].0, sig.name);
         let kinds = sig.inputs.len().min(MAX_KINDS);
-        function(set, &rules, &name, &place, Some(kinds), fact_names, out);
-        found.ops.insert((group, op), name);
+        module(set, &rules, &name, &place, Some(kinds), fact_names, out);
+        found.ops.insert((group, op), format!("{name}::rules"));
     }
     for ((group, root), (text, rules)) in outside {
         let ident = text.trim_start_matches('@').replace('.', "_");
         let name = format!("{}_at_{ident}", set.groups[group].0.replace('.', "_"));
         let place = format!("group `{}` at `{text}`", set.groups[group].0);
-        function(set, &rules, &name, &place, None, fact_names, out);
-        found.outside.insert((group, root), name);
+        module(set, &rules, &name, &place, None, fact_names, out);
+        found.outside.insert((group, root), format!("{name}::rules"));
     }
     found
 }
 
-/// One matcher: the arms of some rules. `kinds` operands of an ALU root are looked at first.
-fn function(
+/// One matcher as a module: the arms of some rules, and what they call. `kinds` operands of an ALU root are looked at first.
+fn module(
     set: &RuleSet,
     rules: &[usize],
     name: &str,
@@ -132,13 +133,14 @@ fn function(
     fact_names: &[String],
     out: &mut String,
 ) {
+    let mut text = String::from("use super::*;\n\n");
     let mut body = String::new();
     // Neighbours that ask for the same stand under one test.
     let mut guard = String::new();
     let mut compared = BTreeSet::new();
     for rule in rules {
         let arm = matcher::arm(set, *rule, fact_names);
-        out.push_str(&arm.functions);
+        text.push_str(&arm.functions);
         if arm.guard != guard {
             if !guard.is_empty() {
                 body.push_str("    }\n");
@@ -154,18 +156,21 @@ fn function(
     if !guard.is_empty() {
         body.push_str("    }\n");
     }
-    let _ = writeln!(
-        out,
-        "/// Rules of {place}.\nfn {name}(cx: &mut Rewriter<'_>, turn: &Turn) -> bool {{",
-    );
+    text.push_str("pub fn rules(cx: &mut Rewriter<'_>, turn: &Turn) -> bool {\n");
     let list: String = (0..kinds.unwrap_or(0)).map(|k| format!("k{k}, ")).collect();
-    let _ = writeln!(out, "    let &Turn {{ instr: n0, comps, kinds: [{list}..], .. }} = turn;");
-    let _ = writeln!(out, "    let _ = (comps, {list});");
+    let _ = writeln!(text, "    let &Turn {{ instr: n0, comps, kinds: [{list}..], .. }} = turn;");
+    let _ = writeln!(text, "    let _ = (comps, {list});");
     for n in compared {
-        let _ = writeln!(out, "    let u{n} = cx.uniform(turn, {n});");
+        let _ = writeln!(text, "    let u{n} = cx.uniform(turn, {n});");
     }
-    out.push_str(&body);
-    out.push_str("    false\n}\n\n");
+    text.push_str(&body);
+    text.push_str("    false\n}\n");
+    let _ = writeln!(out, "/// Rules of {place}.\nmod {name} {{");
+    for line in text.lines() {
+        let indent = if line.is_empty() { "" } else { "    " };
+        let _ = writeln!(out, "{indent}{line}");
+    }
+    out.push_str("}\n\n");
 }
 
 /// Transfer functions of the value analysis, one an opcode whose `eval` is scalar.
