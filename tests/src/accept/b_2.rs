@@ -215,8 +215,8 @@ fn signatures(module: &str) -> String {
     facts.join("\n")
 }
 
-/// A module without the functions that an earlier one has word by word, which it takes from there: nearly all that is
-/// generated is the same for all. Of what matchers call, `calls` must be the same.
+/// A module without the functions and modules that an earlier one has word by word, which it takes from there: nearly all
+/// that is generated is the same for all. Of what matchers call, `calls` must be the same.
 pub(crate) fn shared(
     number: usize,
     module: &str,
@@ -225,8 +225,9 @@ pub(crate) fn shared(
 ) -> String {
     let (mut out, mut lines) = (String::new(), module.split_inclusive('\n'));
     while let Some(line) = lines.next() {
-        let signature = line.strip_prefix("fn ").or(line.strip_prefix("static TRANSFERS"));
-        let Some(rest) = signature else {
+        let starts = ["fn ", "mod ", "static "].iter().filter_map(|word| line.strip_prefix(word));
+        let shared = |rest: &&str| !line.starts_with("static ") || rest.starts_with("TRANSFERS");
+        let Some(rest) = starts.into_iter().find(shared) else {
             out.push_str(line);
             continue;
         };
@@ -237,10 +238,7 @@ pub(crate) fn shared(
                 break;
             }
         }
-        let name = match line.starts_with("fn ") {
-            true => rest.split('(').next().unwrap_or(rest),
-            false => "TRANSFERS",
-        };
+        let name = rest.split(['(', ' ', ':']).next().unwrap_or(rest);
         // Transfer functions call nothing of the module.
         let calls = if name.starts_with("value_") { "" } else { calls };
         match seen.get(&(calls.to_string(), item.clone())) {

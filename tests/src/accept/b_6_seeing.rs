@@ -7,8 +7,6 @@ use super::{Args, Outcome, b_6_bisect, b_6_explain};
 /// Planted rules at full size, and cases of `explain`, at least.
 const PLANTED: u64 = 20;
 const CASES: usize = 20;
-/// Of the cases one in so many is run where the line is reduced.
-const STEP: usize = 4;
 
 /// Measures it.
 pub fn run(args: &Args) -> Outcome {
@@ -23,7 +21,7 @@ pub fn run(args: &Args) -> Outcome {
 fn measure(args: &Args, list: &mut Vec<String>) -> Result<(bool, String), String> {
     let deburr = Deburr::new(args)?;
     let full = args.cases >= 1.0;
-    let (cases, missed) = b_6_explain::run(&deburr, if full { 1 } else { STEP })?;
+    let (cases, missed) = b_6_explain::run(&deburr)?;
     let wrong = missed.len();
     list.extend(missed);
     let found = b_6_bisect::run(&deburr, args.seed, args.count(PLANTED))?;
