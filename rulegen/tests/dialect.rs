@@ -61,7 +61,7 @@ fn rules_name_a_dialects_intrinsics_and_indices() {
         "cx.build_intrinsic(Intrinsic(0x5001), 32, 1, &[(v1, 1)], &[(Index(",
         "/* acme_scale */), 3)])",
         "cx.legal_intrinsic(Intrinsic(0x5001), 32, &[(Index(",
-        "(Root::Intrinsic(Intrinsic(0x5001)), late_at_load_acme_core_word as MatchFn)",
+        "(Root::Intrinsic(Intrinsic(0x5001)), late_at_load_acme_core_word::rules as MatchFn)",
     ] {
         assert!(text.contains(part), "no `{part}`");
     }

@@ -4,7 +4,7 @@ use crate::{Options, is_input};
 use deburr_algebraic::interp::expr::{Out, Value};
 use deburr_algebraic::interp::term::{Inputs, Terms};
 use deburr_rulegen::expr::Base;
-use deburr_rulegen::rules::model::{NodeKind, Rule, VarKind};
+use deburr_rulegen::rules::model::{Node, NodeKind, Rule, VarKind};
 use smallvec::SmallVec;
 
 /// A small generator of numbers (SplitMix64): the points of a rule are the same in every run.
@@ -59,6 +59,7 @@ pub(crate) struct Source {
     step: u64,
     wanted: u64,
     tries: u64,
+    poison_slot: usize,
     poison_step: usize,
     rng: Rng,
 }
@@ -66,14 +67,19 @@ pub(crate) struct Source {
 /// Points tried at least before facts count as unsatisfiable.
 const MIN_TRIES: u64 = 40_000;
 
-/// Points with poison, a variable.
-const POISON_POINTS: usize = 48;
+/// Points with poison, a component of a variable, where not all are tried.
+const POISON_POINTS: usize = 256;
+
+/// Bits of all other inputs together up to which all are tried beside poison.
+const POISON_BITS: u32 = 12;
 
 impl Source {
     pub(crate) fn new(rule: &Rule, terms: &Terms<'_>, options: &Options, name: &str) -> Source {
         let mut scalars = Vec::new();
         let mut shapes = Vec::new();
         let mut may_poison = Vec::new();
+        // Numbers of the rule itself decide where it goes wrong.
+        let own: Vec<(u8, u64)> = rule.nodes.iter().filter_map(|n| literal(n, terms)).collect();
         for (v, var) in rule.vars.iter().enumerate() {
             if !is_input(rule, v) {
                 shapes.push(0);
@@ -87,7 +93,13 @@ impl Source {
                     may_poison.push(scalars.len());
                 }
                 let base = if is_float_use(rule, v) && bits >= 16 { Base::Float } else { var.base };
-                scalars.push(Scalar { bits, base, edges: edges(base, bits) });
+                let mut edges = edges(base, bits);
+                for (_, v) in own.iter().filter(|o| o.0 == bits) {
+                    if !edges.contains(v) {
+                        edges.insert(edges.len().min(3), *v);
+                    }
+                }
+                scalars.push(Scalar { bits, base, edges });
             }
         }
         let total: u32 = scalars.iter().map(|s| u32::from(s.bits)).sum();
@@ -108,14 +120,16 @@ impl Source {
             step: 0,
             wanted: options.points,
             tries: 0,
+            poison_slot: 0,
             poison_step: 0,
             rng: Rng(hash),
         }
     }
 
-    /// Whether every input is tried.
+    /// Whether every input is tried, poison included.
     pub(crate) fn exhaustive(&self) -> bool {
-        self.exhaustive
+        let all = |slot: &usize| self.bits_beside(*slot) <= POISON_BITS;
+        self.exhaustive && self.may_poison.iter().all(all)
     }
 
     /// How many points there will be, about.
@@ -179,9 +193,13 @@ impl Source {
         if satisfied >= self.wanted || self.tries > (64 * self.wanted).max(MIN_TRIES) {
             return None;
         }
-        let mut out = Scalars::new();
         // Early points are simple, so that what refutes a rule is.
-        let reach = 3 + self.tries as usize / 4;
+        Some(self.draw(3 + self.tries as usize / 4))
+    }
+
+    /// One random point, its edge values among the first so many.
+    fn draw(&mut self, reach: usize) -> Scalars {
+        let mut out = Scalars::new();
         for i in 0..self.scalars.len() {
             let s = &self.scalars[i];
             let value = match self.rng.below(10) {
@@ -201,22 +219,47 @@ impl Source {
             let value = value & mask(s.bits);
             out.push(value);
         }
-        Some(out)
+        out
+    }
+
+    /// Bits of all inputs but one.
+    fn bits_beside(&self, slot: usize) -> u32 {
+        let others = self.scalars.iter().enumerate().filter(|(i, _)| *i != slot);
+        others.map(|(_, s)| u32::from(s.bits)).sum()
     }
 
     /// A point with one poison value.
     fn poisoned(&mut self) -> Option<Vec<Out>> {
-        let slot = self.poison_step / POISON_POINTS;
-        let bad = *self.may_poison.get(slot)?;
+        let bad = *self.may_poison.get(self.poison_slot)?;
+        let beside = self.bits_beside(bad);
+        let all = beside <= POISON_BITS;
+        let values = match all {
+            true => {
+                let mut rest = self.poison_step as u64;
+                let take = |(i, s): (usize, &Scalar)| {
+                    let bits = if i == bad { 0 } else { s.bits };
+                    let value = rest & ((1 << bits) - 1);
+                    rest >>= bits;
+                    value
+                };
+                self.scalars.iter().enumerate().map(take).collect()
+            }
+            false => self.draw(3 + self.poison_step / 4),
+        };
         self.poison_step += 1;
-        let mut out = Vec::new();
-        for i in 0..self.scalars.len() {
-            let s = &self.scalars[i];
-            let value = s.edges[self.rng.below(s.edges.len())];
-            out.push(if i == bad { Out::Poison } else { Out::Bits(value) });
+        if self.poison_step == if all { 1 << beside } else { POISON_POINTS } {
+            (self.poison_slot, self.poison_step) = (self.poison_slot + 1, 0);
         }
-        Some(out)
+        let out = values.into_iter().enumerate();
+        Some(out.map(|(i, v)| if i == bad { Out::Poison } else { Out::Bits(v) }).collect())
     }
+}
+
+/// A literal's bits, and how many.
+fn literal(node: &Node, terms: &Terms<'_>) -> Option<(u8, u64)> {
+    let NodeKind::Literal(value, base) = &node.kind else { return None };
+    let bits = terms.class_bits(node.class);
+    value.encode(*base, bits).ok().map(|v| (bits, v))
 }
 
 /// Whether some operation of the rule may ignore an operand: selections and absorbing bit operations.

@@ -1,5 +1,6 @@
 //! One point: what the pattern may give, what the replacements may give, and whether the latter is among the former.
 
+use crate::is_input;
 use deburr_algebraic::interp::expr::{Out, Value};
 use deburr_algebraic::interp::term::{Inputs, Terms};
 use deburr_ir_core::fold::{Cx, Denorm, FloatEnv, Rounding, prim};
@@ -13,6 +14,8 @@ pub(crate) enum Outcome {
     Same,
     /// Within the bound of a rule that reassociates or transforms.
     Close,
+    /// Results differ where a rule that reassociates or transforms claims nothing.
+    Excused,
     /// The pattern is poison, or a computed constant has no value: nothing is claimed.
     Vacuous,
     /// Too many results to list.
@@ -26,12 +29,14 @@ pub(crate) enum Outcome {
     },
 }
 
+/// Most components that are moved about a point.
+const MOST_MOVED: usize = 4;
+
 /// Ulps that reassociation and transformation may cost where a rule doesn't say.
 const DEFAULT_ULPS: u32 = 16;
 
 /// Compares both sides at a point.
 pub(crate) fn check(
-    set: &RuleSet,
     rule: &Rule,
     terms: &Terms<'_>,
     inputs: &Inputs,
@@ -50,8 +55,7 @@ pub(crate) fn check(
         other => other,
     };
     let width = u32::from(bits[rule.nodes[rule.pattern].class]);
-    let mut vacuous = true;
-    let mut close = false;
+    let (mut vacuous, mut close, mut excused) = (true, false, false);
     let mut groups: Vec<&Vec<(VarId, Value)>> = Vec::new();
     for (_, bound) in &before {
         if !groups.contains(&bound) {
@@ -68,6 +72,7 @@ pub(crate) fn check(
             };
             for value in after {
                 let covered = allowed.iter().any(|b| {
+                    debug_assert_eq!(b.len(), value.len(), "both sides have as many components");
                     let mut pairs = b.iter().zip(&value).enumerate();
                     pairs.all(|(i, (b, a))| covers(seen(i, *b), seen(i, *a), width))
                 });
@@ -77,13 +82,13 @@ pub(crate) fn check(
                     continue;
                 }
                 if approximate {
-                    match near(set, rule, inputs, &allowed, &value, bits) {
+                    match near(rule, terms, inputs, (&allowed, &value), bits) {
                         Some(true) => {
                             close = true;
                             continue;
                         }
                         None => {
-                            vacuous = true;
+                            excused = true;
                             continue;
                         }
                         Some(false) => {}
@@ -94,9 +99,10 @@ pub(crate) fn check(
             }
         }
     }
-    match (vacuous, close) {
-        (_, true) => Outcome::Close,
-        (true, _) => Outcome::Vacuous,
+    match (excused, close, vacuous) {
+        (true, ..) => Outcome::Excused,
+        (_, true, _) => Outcome::Close,
+        (.., true) => Outcome::Vacuous,
         _ => Outcome::Same,
     }
 }
@@ -126,22 +132,17 @@ fn as_f64(bits: u8, o: Out) -> Option<f64> {
 /// Whether a result is as near to one of the pattern as the rule promises; `None` where nothing is promised, because
 /// inputs or results are not of moderate size.
 fn near(
-    set: &RuleSet,
     rule: &Rule,
+    terms: &Terms<'_>,
     inputs: &Inputs,
-    before: &[&Value],
-    after: &Value,
+    (before, after): (&[&Value], &Value),
     bits: &[u8],
 ) -> Option<bool> {
     let root_bits = bits[rule.nodes[rule.pattern].class];
-    let root_float = match &rule.nodes[rule.pattern].kind {
-        NodeKind::Op { op, .. } => set.ops.get(*op).output.base == Base::Float,
-        _ => false,
-    };
     let mut scale = 1.0f64;
     for (v, value) in inputs.iter().enumerate() {
         let var = &rule.vars[v];
-        if var.base != Base::Float {
+        if var.base != Base::Float || !is_input(rule, v) {
             continue;
         }
         for o in value {
@@ -153,19 +154,23 @@ fn near(
             scale = scale.max(x).max(1.0 / x);
         }
     }
-    if !root_float {
-        // A compare may go either way next to equality: only clear cases count.
-        return None;
-    }
-    let precision = match root_bits {
-        16 => 10,
-        32 => 23,
-        _ => 52,
-    };
     let ulps = f64::from(rule.ulps.unwrap_or(DEFAULT_ULPS));
     // Intermediate results of a few operations on such inputs are at most the cube of the largest.
     let magnitude = scale * scale * scale;
-    let bound = ulps * magnitude * f64::exp2(-f64::from(precision));
+    let bound = ulps * magnitude * epsilon(root_bits);
+    match terms.root_base() {
+        Base::Float => near_floats(root_bits, before, after, bound),
+        // What only moves bits may have moved a float's.
+        _ => {
+            let moved = terms.root_moves() && matches!(root_bits, 16 | 32 | 64);
+            let close = moved && near_floats(root_bits, before, after, bound) == Some(true);
+            Some(close || near_inputs_give(rule, terms, inputs, after, (bits, ulps)))
+        }
+    }
+}
+
+/// Whether a float is within a bound of one of the pattern's; `None` where the pattern's isn't finite.
+fn near_floats(root_bits: u8, before: &[&Value], after: &Value, bound: f64) -> Option<bool> {
     for (i, a) in after.iter().enumerate() {
         let a = as_f64(root_bits, *a)?;
         let mut best = f64::INFINITY;
@@ -181,6 +186,48 @@ fn near(
         }
     }
     Some(true)
+}
+
+/// One unit in the last place of 1.0.
+fn epsilon(bits: u8) -> f64 {
+    f64::exp2(match bits {
+        16 => -10.0,
+        32 => -23.0,
+        _ => -52.0,
+    })
+}
+
+/// Whether the pattern gives a result for inputs that are off by the bound: a compare, a conversion or a selection goes
+/// another way where what it looks at is at a limit, and only there.
+fn near_inputs_give(
+    rule: &Rule,
+    terms: &Terms<'_>,
+    inputs: &Inputs,
+    after: &Value,
+    (bits, ulps): (&[u8], f64),
+) -> bool {
+    let mut places = Vec::new();
+    for (v, value) in inputs.iter().enumerate() {
+        if rule.vars[v].base == Base::Float && is_input(rule, v) {
+            places.extend((0..value.len()).map(|c| (v, c)));
+        }
+    }
+    places.truncate(MOST_MOVED);
+    let root_bits = u32::from(bits[rule.nodes[rule.pattern].class]);
+    (1..3usize.pow(places.len() as u32)).any(|which| {
+        let mut moved = inputs.clone();
+        let mut rest = which;
+        for (v, c) in &places {
+            let width = bits[rule.vars[*v].class];
+            let step = [0.0, 1.0, -1.0][rest % 3] * ulps * epsilon(width);
+            rest /= 3;
+            let Some(x) = as_f64(width, moved[*v][*c]) else { return false };
+            moved[*v][*c] = Out::Bits(prim::fconst(width.into(), x * (1.0 + step)));
+        }
+        let Some(results) = terms.pattern(&moved) else { return false };
+        let gives = |b: &Value| b.iter().zip(after).all(|(b, a)| covers(*b, *a, root_bits));
+        results.iter().any(|(b, _)| gives(b))
+    })
 }
 
 /// Runs an example; `None` if its values don't fit the sizes.

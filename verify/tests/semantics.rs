@@ -458,3 +458,53 @@ fn licences_that_are_not_needed_are_found() {
         ["reassoc"]
     );
 }
+
+/// Under a licence to rearrange, what decides on floats is still held to what it decides.
+#[test]
+fn rearranging_excuses_no_wrong_decision() {
+    let library = library();
+    for (is, rule) in [
+        (Wrong, "flt(fadd(a, b), c) => false with reassoc"),
+        (Wrong, "f2i32(fadd(a:32, b)) => 0 with reassoc"),
+        (Wrong, "bcsel(flt(fadd(a:32, b), 0.0), x:32, y) => x with reassoc"),
+        (Right, "flt(fadd(fadd(a, b), c), d) => flt(fadd(a, fadd(b, c)), d) with reassoc"),
+        (
+            Right,
+            "bcsel(c, fadd(fadd(a:32, b), d), d) => bcsel(c, fadd(a, fadd(b, d)), d) with reassoc",
+        ),
+    ] {
+        assert_eq!(misjudged(&library, is, rule), None, "{rule}");
+    }
+}
+
+/// Components that a bound operation gives, and promises that it keeps.
+#[test]
+fn bound_operations_are_what_is_matched() {
+    let library = library();
+    for (is, rule) in [
+        (Wrong, "ior(unpack_64_2x32(a).x, imul(m@unpack_64_2x32(a).y, 0)) => m"),
+        (Right, "isub.nsw(m@unpack_64_2x32(a).y, 0) => m"),
+        (Right, "fadd(m@unpack_half_2x16(a).y, -0.0) => m where env(denorm = keep)"),
+        (Wrong, "bcsel(c, imul(a, 3), m@iadd(a, ishl(a, 1))) => m"),
+    ] {
+        assert_eq!(misjudged(&library, is, rule), None, "{rule}");
+    }
+}
+
+/// Poison that an operand may hide is looked for beside the values that hide it, and inside of operations denormals are
+/// flushed.
+#[test]
+fn what_hides_poison_and_denormals_is_tried() {
+    let library = library();
+    for (is, rule) in [
+        (Wrong, "bcsel(ieq(b:8, 0), 0, imul(a, b)) => imul(a, b)"),
+        (Wrong, "bcsel(ieq(b:32, 0), 0, imul(a, b)) => imul(a, b)"),
+        (Wrong, "bcsel(ieq(b:32, 77), 0, imul(a, isub(b, 77))) => imul(a, isub(b, 77))"),
+        (
+            Wrong,
+            "fmul(u2f32(iand(a:32, 0x3ff)), 0x33800000) => unpack_half_2x16_split_x(iand(a, 0x3ff))",
+        ),
+    ] {
+        assert_eq!(misjudged(&library, is, rule), None, "{rule}");
+    }
+}

@@ -105,6 +105,15 @@ pub fn bool(v: bool) -> Abs {
     int(1, v.into())
 }
 
+/// A truth value as it is kept in a width: all ones or 0.
+pub fn kept_truth(w: u32, v: Abs) -> Abs {
+    match truth(v) {
+        _ if w == 1 => v,
+        Some(v) => int(w, if v { u64::MAX } else { 0 }),
+        None => top(w),
+    }
+}
+
 /// The least signed value.
 pub fn int_min(w: u32) -> Abs {
     int(w, 1 << (w - 1))

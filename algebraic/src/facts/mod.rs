@@ -222,12 +222,9 @@ impl Memo {
                         run(&env, width.into(), &operands)
                     }
                 };
-                match (info.output.base, abs::truth(out)) {
-                    (BaseType::Bool, Some(v)) if bits > 1 => {
-                        abs::int(bits, if v { u64::MAX } else { 0 })
-                    }
-                    (BaseType::Bool, None) if bits > 1 => abs::top(bits),
-                    _ => out,
+                match info.output.base {
+                    BaseType::Bool => abs::kept_truth(bits, out),
+                    BaseType::Int | BaseType::Uint | BaseType::Float => out,
                 }
             }
         }

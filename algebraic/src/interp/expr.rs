@@ -120,6 +120,11 @@ fn is_squared(e: &Expr) -> bool {
     }
 }
 
+/// Whether an expression is a step on variables.
+pub(super) fn is_outermost_step(e: &Expr) -> bool {
+    is_step(e) && e.children().iter().all(|a| matches!(a.kind, ExprKind::Var { .. }))
+}
+
 /// Steps of float arithmetic in an expression, all components counted.
 pub fn steps(e: &Expr) -> u32 {
     let mut total = 0;

@@ -15,13 +15,14 @@ use super::outside;
 use crate::facts::abs::{self, Abs};
 use crate::rewriter::{Rewriter, Val};
 use crate::ruleset::Root;
+use deburr_ir_core::fold::prim;
 use deburr_ir_core::{
     AluOp, AluProps, Def, Denorm, Flags, Function, Instr, InstrView, Rounding, Swizzle, User,
 };
 use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::model::{
-    Chain, ClassId, Comps, Cond, FactUse, LONGEST_CHAIN, Literal, MOST_USES, NodeId, NodeKind,
-    Outside, Profit, Rule, RuleSet, VarId, VarKind,
+    Chain, ClassId, Comps, Cond, EnvClause, FactUse, LONGEST_CHAIN, Literal, MOST_USES, NodeId,
+    NodeKind, Outside, Profit, Rule, RuleSet, VarId, VarKind,
 };
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -536,7 +537,14 @@ impl State<'_> {
                 }
             }
         }
-        None
+        // Of floats elsewhere an open size is any.
+        let holds = |bits: &u8| match bits {
+            0 => [16, 32, 64].into_iter().all(allows),
+            bits => allows(u32::from(*bits)),
+        };
+        let claims_all = self.rule.env == EnvClause::ALL;
+        let hidden = if claims_all { Vec::new() } else { self.rule.hidden_floats(self.set) };
+        (!hidden.iter().all(holds)).then_some(self.rule.pattern)
     }
 
     /// Bits of a class in this match.
@@ -670,12 +678,13 @@ impl State<'_> {
                     vars,
                 }
                 .eval(expr);
+                let bits = u32::from(self.bits(cx, self.rule.nodes[id].class, m));
                 *slot = match value.first() {
-                    Some(Out::Bits(v)) => *v,
-                    Some(Out::AnyNan) => {
-                        let bits = self.bits(cx, self.rule.nodes[id].class, m);
-                        deburr_ir_core::fold::prim::nan(bits.into())
+                    Some(Out::Bits(v)) if expr.ty.base == Base::Bool => {
+                        prim::from_bool(bits, *v != 0)
                     }
+                    Some(Out::Bits(v)) => *v,
+                    Some(Out::AnyNan) => prim::nan(bits),
                     _ => return Err(id),
                 };
             }

@@ -30,6 +30,8 @@ pub(super) struct Call<'a> {
     pub(super) alike: SmallVec<[usize; 4]>,
     /// Steps of float arithmetic.
     pub(super) steps: u32,
+    /// Whether there is no step but the operation itself, on its operands: these are flushed, and its result is.
+    pub(super) outermost: bool,
     /// Whether the float environment has a say.
     pub(super) float: bool,
     pub(super) flags: u16,
@@ -125,7 +127,7 @@ impl Terms<'_> {
         let alike = |r: &Rounding| Freedom { roundings: SmallVec::from_slice(&[*r]), ..*freedom };
         match steps {
             // One step: the compiled folder may do it, if nothing else is free.
-            0 | 1 => {
+            0 | 1 if freedom.denorm == Denorm::Keep || call.outermost => {
                 let known = out.len();
                 for rounding in &freedom.roundings {
                     let env = FloatEnv::uniform(Denorm::Keep, *rounding);
@@ -136,7 +138,7 @@ impl Terms<'_> {
                     finish(call, freedom, value, out);
                 }
             }
-            2..=FREE_STEPS => self.stepwise(call, operands, freedom, out),
+            0..=FREE_STEPS => self.stepwise(call, operands, freedom, out),
             _ => {
                 for rounding in &freedom.roundings {
                     self.stepwise(call, operands, &alike(rounding), out);
@@ -207,6 +209,7 @@ impl Terms<'_> {
                 operand_bits: SmallVec::from_elem(call.bits, n),
                 alike: SmallVec::new(),
                 steps: 1,
+                outermost: true,
                 float: true,
                 flags: call.flags & flags::NSZ,
                 side: call.side,

@@ -1,6 +1,6 @@
 //! What the terms of a rule give for given inputs: every result that choices, the float environment and licences allow.
 
-use super::expr::{Choices, Evaluator, Freedom, Out, Side, Value, steps};
+use super::expr::{Choices, Evaluator, Freedom, Out, Side, Value, is_outermost_step, steps};
 use super::results::{Call, dedup, is_move};
 use deburr_ir_core::fold::{FloatEnv, prim};
 use deburr_ir_core::{AluInfo, AluOp, Denorm, Rounding};
@@ -118,6 +118,22 @@ impl<'a> Terms<'a> {
         }
     }
 
+    /// How the result is read.
+    pub fn root_base(&self) -> Base {
+        match &self.rule.nodes[self.rule.pattern].kind {
+            NodeKind::Op { op, .. } => self.set.ops.get(*op).output.base,
+            _ => Base::Uint,
+        }
+    }
+
+    /// Whether the outermost operation of the pattern only moves bits.
+    pub fn root_moves(&self) -> bool {
+        match &self.rule.nodes[self.rule.pattern].kind {
+            NodeKind::Op { op, .. } => self.set.ops.get(*op).moves,
+            _ => false,
+        }
+    }
+
     /// Bits of a class.
     pub fn class_bits(&self, class: usize) -> u8 {
         self.bits[class]
@@ -131,10 +147,9 @@ impl<'a> Terms<'a> {
             let mut memo = Memo::default();
             let value =
                 self.node(self.rule.pattern, inputs, &[], Side::Before, &mut choices, &mut memo)?;
-            let bound = self
-                .kept
-                .iter()
-                .filter_map(|(v, node)| memo.values.get(node).map(|m| (*v, m.clone())));
+            let bound = self.kept.iter().filter_map(|(v, node)| {
+                memo.values.get(node).map(|m| (*v, self.swizzled(m, *node)))
+            });
             let outcome = (value, bound.collect());
             if !out.contains(&outcome) {
                 out.push(outcome);
@@ -267,12 +282,16 @@ impl<'a> Terms<'a> {
             }
             NodeKind::Op { .. } => {
                 if let Some(done) = memo.values.get(&id) {
-                    return Some(swizzled(done, &node.swizzle, self.set, self.rule, id));
+                    return Some(self.swizzled(done, id));
                 }
                 let mut value = self.op(id, inputs, bound, side, choices, memo)?;
                 if side == Side::Before && self.kept.iter().any(|k| k.1 == id) {
                     settle_nans(&mut value, bits, choices);
                     settle(&mut value, bits, choices);
+                    // It stays as it is matched, and may promise more than the pattern asks for.
+                    if self.may_promise(id) && choices.pick(2) == 1 {
+                        value.iter_mut().for_each(|o| *o = Out::Poison);
+                    }
                 }
                 if side == Side::Before && self.read_twice[id] {
                     settle(&mut value, bits, choices);
@@ -281,7 +300,7 @@ impl<'a> Terms<'a> {
                 value
             }
         };
-        Some(swizzled(&value, &node.swizzle, self.set, self.rule, id))
+        Some(self.swizzled(&value, id))
     }
 
     fn op(
@@ -316,6 +335,8 @@ impl<'a> Terms<'a> {
             operand_bits: args.iter().map(|a| self.bits[self.rule.nodes[*a].class]).collect(),
             alike: self.alike[id].clone(),
             steps: self.steps[id],
+            outermost: self.steps[id] == 0
+                || sig.eval.as_ref().is_some_and(|e| is_outermost_step(e)),
             float: sig.float && !is_move(sig, width, self.bits[self.rule.nodes[id].class]),
             flags: promises | licences,
             side,
@@ -353,6 +374,34 @@ impl<'a> Terms<'a> {
         };
         memo.operands.insert(id, operands);
         Some(value)
+    }
+
+    /// Whether a replacement keeps a matched operation that may carry promises that the pattern doesn't ask for: then more is
+    /// poison than the pattern says.
+    pub fn keeps_promises(&self) -> bool {
+        self.kept.iter().any(|(_, node)| self.may_promise(*node))
+    }
+
+    /// Whether a matched operation may carry a promise that the pattern doesn't ask for.
+    fn may_promise(&self, id: NodeId) -> bool {
+        match &self.rule.nodes[id].kind {
+            NodeKind::Op { op, promises, .. } => self.set.ops.get(*op).promises & !promises != 0,
+            _ => false,
+        }
+    }
+
+    /// What a node gives of the value that is computed for it.
+    fn swizzled(&self, value: &Value, id: NodeId) -> Value {
+        // The swizzle of a per-component operation was applied to its operands.
+        let per_component = match &self.rule.nodes[id].kind {
+            NodeKind::Op { op, .. } => self.set.ops.get(*op).output.comps == 0,
+            _ => false,
+        };
+        let part = |c: &u8| value.get(usize::from(*c)).copied().unwrap_or(Out::Poison);
+        match &self.rule.nodes[id].swizzle {
+            Some(s) if !per_component => s.iter().map(part).collect(),
+            _ => value.clone(),
+        }
     }
 
     /// The unsized width of an operation.
@@ -415,6 +464,7 @@ impl<'a> Terms<'a> {
                 operand_bits: SmallVec::from_slice(&[width; 3]),
                 alike: SmallVec::new(),
                 steps: 1,
+                outermost: true,
                 float: true,
                 flags: 0,
                 side,
@@ -450,26 +500,6 @@ pub(super) fn literal(value: &Literal, base: Base, bits: u8, comps: usize) -> Op
         other => Out::Bits(other.encode(base, bits).ok()?),
     };
     Some(SmallVec::from_elem(out, comps))
-}
-
-fn swizzled(
-    value: &Value,
-    swizzle: &Option<Vec<u8>>,
-    set: &RuleSet,
-    rule: &Rule,
-    id: NodeId,
-) -> Value {
-    // The swizzle of a per-component operation was applied to its operands.
-    let per_component = match &rule.nodes[id].kind {
-        NodeKind::Op { op, .. } => set.ops.get(*op).output.comps == 0,
-        _ => false,
-    };
-    match swizzle {
-        Some(s) if !per_component => {
-            s.iter().map(|c| value.get(usize::from(*c)).copied().unwrap_or(Out::Poison)).collect()
-        }
-        _ => value.clone(),
-    }
 }
 
 /// Takes one value of what may be any, where several see the same.

@@ -10,6 +10,7 @@ pub fn check(set: &RuleSet, diags: &mut Vec<Diagnostic>) {
     for rule in &set.rules {
         convergent(set, rule, diags);
         changes_nothing(set, rule, diags);
+        uses_itself(set, rule, diags);
         super::facts::check(set, rule, diags);
         never_on(set, rule, diags);
     }
@@ -101,6 +102,23 @@ fn changes_nothing(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
             let file = &set.files[rule.file].0;
             let d = Diagnostic::error(codes::SELF, file, rule.nodes[alt.term].span, text);
             report(set, rule, d, diags);
+        }
+    }
+}
+
+/// A replacement over the operation that it replaces: its own operand.
+fn uses_itself(set: &RuleSet, rule: &Rule, diags: &mut Vec<Diagnostic>) {
+    let is_root = |id: &NodeId| match rule.nodes[*id].kind {
+        NodeKind::Var(var) => rule.vars[var].kind == VarKind::Bound(rule.pattern),
+        _ => false,
+    };
+    for alt in &rule.alts {
+        if let Some(node) = rule.reachable(alt.term).into_iter().find(is_root) {
+            let text = "the replacement is made of what it replaces";
+            let file = &set.files[rule.file].0;
+            let d = Diagnostic::error(codes::SELF, file, rule.nodes[node].span, text.to_string());
+            // Nothing makes it right: no `allow` is asked.
+            diags.push(d.label(rule.nodes[rule.pattern].span, "this goes"));
         }
     }
 }

@@ -98,7 +98,14 @@ impl Resolver<'_> {
                 }
             },
             Clause::Canonical(why) => out.canonical = Some(why.text.clone()),
-            Clause::Ulps(n, _) => out.ulps = Some(*n),
+            Clause::Ulps(n, at) => {
+                if out.licences & flags::INEXACT == 0 {
+                    let text = "nothing allows results to be off";
+                    let d = Diagnostic::error(codes::ULPS, self.file, *at, text);
+                    self.report(d.help("say which licence does: `with reassoc`, `with transform`"));
+                }
+                out.ulps = Some(*n);
+            }
             Clause::Waive(why) => out.waive = Some(why.text.clone()),
             Clause::Allow(code, _) => {
                 let known: Vec<String> = codes::CODES.iter().map(|c| c.code.to_string()).collect();

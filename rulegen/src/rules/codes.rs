@@ -78,7 +78,7 @@ codes! {
     PROMISE = 333, "a promise that the op can't carry",
         "nnan and ninf stand on float arithmetic, nuw and nsw on the ops whose table entry defines overflow, dom on ops with a domain.";
     SELF = 334, "a replacement equal to its pattern",
-        "Such a rule rewrites forever and changes nothing.";
+        "Such a rule rewrites forever and changes nothing. Nor can a replacement be made of the operation that it replaces: it would be its own operand.";
     TERM_ONLY = 335, "a term that can't stand in a replacement",
         "`#c` binds a constant in a pattern; in a replacement the constant is written plain.";
     PROFIT_CONST = 336, "a profit test that always holds, or never",
@@ -91,6 +91,8 @@ codes! {
         "The const indices of an intrinsic are those of its entry in `intrinsics.toml`, with values of their types. In a pattern those that are written must have the value; in a replacement the others have their defaults.";
     MADE = 340, "a texture operation or phi that can't be made there",
         "A texture operation takes its dimensions, kind of result and access from the one in whose place it stands, so that it must be the whole replacement of a texture operation: the same, or one that samples for another that samples, with the sources by which it finds its level. A phi takes block and edges from the one in whose place it stands: it is part of the replacement of a phi, and its operands are values that the pattern matches, without a swizzle, under the operand of the matched phi that stands at the same place. Anything else would have to be computed in the blocks before, and the edges from there may be taken where the phi isn't wanted.";
+    ULPS = 341, "a bound that no licence allows",
+        "`ulps N` says by how much results may be off under `contract`, `arcp`, `reassoc`, `transform` or `relaxed`. Without such a licence they may not be off at all.";
     BITS_USED = 379, "a `bits_used` that can't be asked",
         "`bits_used(k)` says that the users of the root read no bits of it but those of the constant `k`. The root is an integer operation, and `k` leaves out some bit. With it the two sides need to agree in the bits of `k` only.";
     ALLOW = 360, "an `allow` of a check that there isn't",

@@ -6,7 +6,7 @@
 
 use super::ops::Ops;
 use crate::diagnostics::Span;
-use crate::expr::Expr;
+use crate::expr::{Base, Expr, Width};
 use std::sync::Arc;
 
 /// Index of a node in its rule.
@@ -70,6 +70,8 @@ pub mod flags {
     pub const PROMISES: u16 = 0b111_0000_0011;
     /// Those that are licences.
     pub const LICENCES: u16 = 0b000_1111_1100;
+    /// Licences under which a result may be off.
+    pub const INEXACT: u16 = ARCP | CONTRACT | REASSOC | TRANSFORM | RELAXED;
     /// The flag of that name.
     pub fn by_name(name: &str) -> Option<u16> {
         NAMES.iter().position(|n| *n == name).map(|i| 1 << i)
@@ -186,6 +188,66 @@ impl Rule {
     /// Everything that the facts speak of.
     pub fn fact_args(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.facts.iter().flat_map(|f| &f.args).copied().chain(self.used)
+    }
+
+    /// Sizes of floats that the rule computes with and that are not those of the pattern's operands and results: inside
+    /// definitions, of what only a replacement has, of constants and facts. 0 stands for a size that the pattern leaves open.
+    pub fn hidden_floats(&self, set: &RuleSet) -> Vec<u8> {
+        let pattern = self.pattern_nodes();
+        let shown: Vec<ClassId> =
+            pattern.iter().flat_map(|n| self.float_classes(set, *n)).collect();
+        let mut out = Vec::new();
+        let mut add = |bits: u8| {
+            if !out.contains(&bits) {
+                out.push(bits);
+            }
+        };
+        let of_class = |class: ClassId| {
+            let first = self.instances.first().map_or(0, |i| i[class]);
+            let fixed = self.instances.iter().all(|i| i[class] == first);
+            (!shown.contains(&class)).then_some(if fixed { first } else { 0 })
+        };
+        let of_expr = |expr: &Expr, class: Option<ClassId>, add: &mut dyn FnMut(u8)| {
+            expr.walk(&mut |e| match e.ty.width {
+                _ if e.ty.base != Base::Float => {}
+                Width::Fixed(bits) => add(bits),
+                Width::Bits => class.and_then(of_class).into_iter().for_each(&mut *add),
+            });
+        };
+        let made = self.alts.iter().flat_map(|a| self.reachable(a.term));
+        let constants = self.fact_args().flat_map(|n| self.reachable(n));
+        for node in pattern.iter().copied().chain(made).chain(constants) {
+            match &self.nodes[node].kind {
+                NodeKind::Op { op, .. } => {
+                    self.float_classes(set, node)
+                        .into_iter()
+                        .filter_map(of_class)
+                        .for_each(&mut add);
+                    let sig = set.ops.get(*op);
+                    if let Some(eval) = sig.eval.as_ref().filter(|_| sig.float) {
+                        of_expr(eval, None, &mut add);
+                    }
+                }
+                NodeKind::Compute { expr, bits, .. } => of_expr(expr, Some(*bits), &mut add),
+                _ => {}
+            }
+        }
+        for fact in &self.facts {
+            of_expr(&set.facts[fact.fact].body, Some(fact.bits), &mut add);
+        }
+        // What a definition has inside may be the size that is shown.
+        out.retain(|bits| !shown.iter().any(|c| self.instances.iter().all(|i| i[*c] == *bits)));
+        out
+    }
+
+    /// The size classes of the floats among the operands of an operation and its result, where the environment has a say.
+    pub fn float_classes(&self, set: &RuleSet, node: NodeId) -> Vec<ClassId> {
+        let NodeKind::Op { op, args, .. } = &self.nodes[node].kind else { return Vec::new() };
+        let sig = set.ops.get(*op);
+        let operands = sig.inputs.iter().zip(args).map(|(ty, arg)| (ty.base, *arg));
+        let all = operands.chain([(sig.output.base, node)]);
+        let floats = all.filter(|(base, _)| sig.float && *base == Base::Float);
+        floats.map(|(_, node)| self.nodes[node].class).collect()
     }
 
     /// The chain whose outermost operation a node is.

@@ -73,6 +73,13 @@ const FAULTS: &[Fault] = &[
         "a == b",
     ),
     fault("variables that stand elsewhere are taken for free", I, "mirror.is_closed(a, b) && ", ""),
+    fault("a truth value is kept as 1", M, "if expr.ty.base == Base::Bool {", "if false {"),
+    fault(
+        "an alternative without its constant ends the rule",
+        M,
+        "(Some(label), _) => format!(\"break {label}\"),",
+        "(Some(_), _) => format!(\"break 'r{}\", self.index),",
+    ),
     fault("what users read isn't asked", M, "        self.used();\n", ""),
     fault(
         "what users read is asked of one component",

@@ -35,6 +35,7 @@ pub(super) fn arm(set: &RuleSet, index: usize, fact_names: &[String]) -> Arm {
         functions: String::new(),
         indent: 1,
         loops: 0,
+        alternative: None,
         bound: HashMap::new(),
         computed: HashMap::new(),
         copied: rule.constants_under_phis(),
@@ -66,6 +67,8 @@ pub(super) struct Emitter<'a> {
     functions: String,
     indent: usize,
     pub loops: usize,
+    /// The block of the alternative that is emitted, where another follows it.
+    alternative: Option<String>,
     /// The expression of a variable's value once bound.
     pub bound: HashMap<VarId, String>,
     /// Arrays of computed constants by node.
@@ -100,9 +103,10 @@ impl Emitter<'_> {
     }
 
     pub(super) fn fail(&self) -> String {
-        match self.loops {
-            0 => format!("break 'r{}", self.index),
-            _ => "continue".to_string(),
+        match (&self.alternative, self.loops) {
+            (Some(label), _) => format!("break {label}"),
+            (None, 0) => format!("break 'r{}", self.index),
+            (None, _) => "continue".to_string(),
         }
     }
 
@@ -250,6 +254,12 @@ impl Emitter<'_> {
                 sizes.push(text);
             }
         }
+        for bits in self.rule.hidden_floats(self.set) {
+            let text = bits.to_string();
+            if !sizes.contains(&text) {
+                sizes.push(text);
+            }
+        }
         for bits in sizes {
             self.test(format!("cx.env({bits}, {}, {})", env.denorm, env.rounding));
         }
@@ -259,21 +269,9 @@ impl Emitter<'_> {
     fn float_classes(&self) -> Vec<ClassId> {
         let mut out = Vec::new();
         for node in self.rule.pattern_nodes() {
-            let NodeKind::Op { op, args, .. } = &self.rule.nodes[node].kind else { continue };
-            let sig = self.set.ops.get(*op);
-            if !sig.float {
-                continue;
-            }
-            let mut add = |ty: Base, class: ClassId| {
-                if ty == Base::Float && !out.contains(&class) {
-                    out.push(class);
-                }
-            };
-            add(sig.output.base, self.rule.nodes[node].class);
-            for (ty, arg) in sig.inputs.iter().zip(args) {
-                add(ty.base, self.rule.nodes[*arg].class);
-            }
+            out.extend(self.rule.float_classes(self.set, node));
         }
+        out.dedup();
         out
     }
 
@@ -379,10 +377,17 @@ impl Emitter<'_> {
                 let _ = write!(lets, "let a{i} = {value}; ");
                 let _ = write!(call, ", a{i}");
             }
+            call.push(')');
+            if expr.ty.base == Base::Bool {
+                call = format!(
+                    "abs::kept_truth({}, {call})",
+                    self.wide_bits(self.rule.nodes[id].class)
+                );
+            }
             self.line(format!("let w{id} = {width};"));
             let unused = if args.is_empty() { "let _ = i; " } else { "" };
             self.line(format!(
-                "let Some(k{id}) = cx.constants({comps}, |cx, i| {{ {unused}{lets}{call}) }}) else {{ {fail} }};"
+                "let Some(k{id}) = cx.constants({comps}, |cx, i| {{ {unused}{lets}{call} }}) else {{ {fail} }};"
             ));
             self.computed.insert(id, format!("k{id}"));
         }
@@ -516,8 +521,19 @@ impl Emitter<'_> {
             }
             let outer = self.computed.clone();
             self.line("seldom();");
+            // A constant without a value leaves the next alternative its turn.
+            let is_compute =
+                |n: &NodeId| matches!(self.rule.nodes[*n].kind, NodeKind::Compute { .. });
+            let computes = self.rule.reachable(alt.term).iter().any(is_compute);
+            let label =
+                (computes && i + 1 < self.rule.alts.len()).then(|| format!("'r{}_{i}", self.index));
+            if let Some(label) = &label {
+                self.open(format!("{label}: {{"));
+            }
+            let around = std::mem::replace(&mut self.alternative, label.clone());
             self.compute(alt.term);
             self.test(format!("cx.begin({})", self.index));
+            self.alternative = around;
             let chain = self.rule.chain_at(self.rule.pattern);
             let builds = chain.is_some()
                 || self
@@ -543,7 +559,7 @@ impl Emitter<'_> {
             }
             self.line(format!("return cx.replace({}, n0, {value});", self.index));
             self.computed = outer;
-            if guarded {
+            for _ in 0..usize::from(label.is_some()) + usize::from(guarded) {
                 self.close();
             }
         }
