@@ -13,9 +13,11 @@ mod inputs;
 mod point;
 mod remedy;
 mod report;
+pub mod smt;
 
 pub use remedy::remedy;
 pub use report::{Kind, Verdict, Witness};
+use smt::Solver;
 
 use deburr_algebraic::interp::direct::{Direct, Found};
 use deburr_algebraic::interp::term::{Claim, Terms};
@@ -84,15 +86,47 @@ pub fn claims(set: &RuleSet, rule: &Rule) -> Vec<Claim> {
     out
 }
 
-/// Checks every instance of a rule under every environment that it claims.
-pub fn check_rule(set: &RuleSet, rule: &Rule, options: &Options) -> Vec<Verdict> {
+/// Checks every instance of a rule under every environment that it claims. What trial can't decide is put to the solvers.
+pub fn check_rule(
+    set: &RuleSet,
+    rule: &Rule,
+    options: &Options,
+    solvers: &[&dyn Solver],
+) -> Vec<Verdict> {
     let mut out = Vec::new();
     for instance in 0..rule.instances.len() {
         for claim in claims(set, rule) {
-            out.push(check_instance(set, rule, instance, claim, options));
+            let mut verdict = check_instance(set, rule, instance, claim, options);
+            let open = matches!(verdict.kind, Kind::Tested | Kind::Bounded);
+            if open && !solvers.is_empty() {
+                let start = Instant::now();
+                prove_instance(set, rule, instance, claim, solvers, &mut verdict);
+                verdict.ms += start.elapsed().as_millis() as u64;
+            }
+            out.push(verdict);
         }
     }
     out
+}
+
+/// Turns a verdict into a proof if a solver finds one.
+fn prove_instance(
+    set: &RuleSet,
+    rule: &Rule,
+    instance: usize,
+    claim: Claim,
+    solvers: &[&dyn Solver],
+    verdict: &mut Verdict,
+) {
+    let opaque = rule.has_outside().then(|| rule.over_any_values(set));
+    let rule = match &opaque {
+        Some(Ok(opaque)) => opaque,
+        Some(Err(_)) => return,
+        None => rule,
+    };
+    if let Some(by) = smt::prove(set, rule, &rule.instances[instance], claim, solvers) {
+        (verdict.kind, verdict.by) = (Kind::Proved, by);
+    }
 }
 
 /// Points at which a rule that keeps what may be poison is tried with poison.
@@ -127,6 +161,7 @@ pub fn check_instance(
         shape: name.rsplit_once('x').map_or(1, |(_, n)| n.parse().unwrap_or(1)),
         context,
         kind: Kind::Tested,
+        by: "trial".into(),
         points: 0,
         ms: 0,
         witness: None,
@@ -198,6 +233,9 @@ pub fn check_instance(
     };
     if excused > 0 {
         verdict.why = format!("at {excused} more points nothing is claimed");
+    }
+    if verdict.kind == Kind::Proved {
+        verdict.by = "exhaustion".into();
     }
     if satisfied == 0 {
         verdict.why = "no input tried satisfies the facts and promises of the pattern".into();

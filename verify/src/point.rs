@@ -73,7 +73,8 @@ pub(crate) fn check(
             for value in after {
                 let covered = allowed.iter().any(|b| {
                     let mut pairs = b.iter().zip(&value).enumerate();
-                    b.len() == value.len() && pairs.all(|(i, (b, a))| covers(seen(i, *b), seen(i, *a), width))
+                    b.len() == value.len()
+                        && pairs.all(|(i, (b, a))| covers(seen(i, *b), seen(i, *a), width))
                 });
                 let poison = allowed.iter().any(|b| b.iter().all(|o| *o == Out::Poison));
                 vacuous &= poison;

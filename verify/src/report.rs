@@ -65,6 +65,8 @@ pub struct Verdict {
     pub context: String,
     /// What was found.
     pub kind: Kind,
+    /// By what: `exhaustion`, `trial`, or the solver that proved it.
+    pub by: String,
     /// Inputs that satisfied facts and promises.
     pub points: u64,
     /// Milliseconds that it took.
@@ -91,7 +93,7 @@ impl Verdict {
             self.shape,
             self.context,
             self.kind,
-            if self.kind == Kind::Proved { "exhaustion" } else { "trial" },
+            self.by,
             self.points,
             self.ms
         );

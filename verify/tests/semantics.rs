@@ -4,8 +4,11 @@
 
 use deburr_rulegen::rules::{Library, Ops, compile_bare};
 use deburr_rulegen::tables::{TableFile, Tables};
-use deburr_verify::{Kind, Options, Verdict, check_rule};
+use deburr_verify::smt::{Solver, prove};
+use deburr_verify::{Kind, Options, Verdict, check_instance, check_rule, claims};
 use std::path::Path;
+
+mod z3;
 
 fn read(name: &str) -> String {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
@@ -32,7 +35,7 @@ fn verdicts(library: &Library, rule: &str) -> Result<Vec<Verdict>, Vec<String>> 
     let file = "expr".into();
     let set = compile_bare(library, &file, rule)
         .map_err(|diags| diags.iter().map(|d| d.code.to_string()).collect::<Vec<String>>())?;
-    Ok(check_rule(&set, &set.rules[0], &Options::scaled(0.05)))
+    Ok(check_rule(&set, &set.rules[0], &Options::scaled(0.05), &[]))
 }
 
 /// What a row says of its rule.
@@ -507,4 +510,41 @@ fn what_hides_poison_and_denormals_is_tried() {
     ] {
         assert_eq!(misjudged(&library, is, rule), None, "{rule}");
     }
+}
+
+/// What a solver is told must not prove what trial refutes, and proves most of what is right.
+#[test]
+fn a_solver_proves_right_rules_and_no_wrong_one() {
+    let Some(z3) = z3::found() else { return };
+    let solvers: [&dyn Solver; 1] = [&z3];
+    let library = library();
+    let options = Options::scaled(0.05);
+    let (mut right, mut proved, mut asked) = (0, 0, 0);
+    for (line, is, text) in ROWS {
+        let Ok(set) = compile_bare(&library, &"expr".into(), text) else { continue };
+        let rule = &set.rules[0];
+        let all = (0..rule.instances.len())
+            .flat_map(|i| claims(&set, rule).into_iter().map(move |claim| (i, claim)));
+        let refuted = |(i, claim): &(usize, _)| {
+            check_instance(&set, rule, *i, *claim, &options).kind == Kind::Refuted
+        };
+        let proof = |(i, claim): (usize, _)| prove(&set, rule, &rule.instances[i], claim, &solvers);
+        match is {
+            Wrong => {
+                for place in all.filter(refuted).take(1) {
+                    asked += 1;
+                    assert_eq!(proof(place), None, "line {line}: {text}");
+                }
+            }
+            Right => {
+                right += 1;
+                proved += usize::from(all.take(1).any(|place| proof(place).is_some()));
+            }
+            Refused(_) => {}
+        }
+    }
+    println!(
+        "{asked} refuted instances asked, none proved; {proved} of {right} right rules proved"
+    );
+    assert!(asked > 60 && 4 * proved > 3 * right, "{proved} of {right} proved, {asked} asked");
 }

@@ -87,7 +87,7 @@ fn every_rule_is_sound() {
     let Some(set) = tree() else { return };
     let options = options();
     let start = std::time::Instant::now();
-    let verdicts: Vec<Verdict> = over_rules(set, |rule| check_rule(set, rule, &options));
+    let verdicts: Vec<Verdict> = over_rules(set, |rule| check_rule(set, rule, &options, &[]));
     let bad: Vec<String> =
         verdicts.iter().filter(|v| !v.is_good()).map(Verdict::to_string).collect();
     let count = |kind| verdicts.iter().filter(|v| v.kind == kind).count();

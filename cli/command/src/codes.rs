@@ -87,4 +87,6 @@ codes! {
         "`deburr rules fmt FILE` writes rule files in their one form, `--check` only asks whether they have it. Nothing that the file says changes.";
     VERIFY = 70, "a rule that isn't proved",
         "`deburr verify` found inputs for which the two sides differ, or has no verdict for an instance. The witness shows the inputs and both results. An instance that is `bounded` (under `reassoc`, `transform` or `ulps`) is checked where every float input lies between 0.03 and 16, either sign, and the pattern's result is finite; elsewhere results that differ are not held against the rule: intermediate results that overflow or underflow, zeros, infinities, NaN. What decides on floats (a compare, a conversion, a selection) may decide otherwise only where inputs off by the bound do.";
+    SOLVER = 71, "no solver on the path",
+        "`deburr verify --budget SECONDS` puts to a solver what trial can't decide. It starts `bitwuzla`, `z3` and `cvc5`, as many of them as the path has. Bitwuzla's Python package has no command: `tools/bitwuzla` in the source tree is one.";
 }

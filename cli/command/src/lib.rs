@@ -33,6 +33,7 @@ mod rules_check;
 mod rules_fmt;
 mod run;
 mod simplify;
+mod solvers;
 mod stats;
 mod tables;
 mod term;

@@ -9,15 +9,18 @@ use crate::options::parse_jobs;
 use crate::parallel::{cores, in_order};
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
 use crate::rulebook::Rulebook;
+use crate::solvers;
 use deburr_ir_core::BaseType;
 use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::RuleSet;
 use deburr_rulegen::rules::model::Rule;
+use deburr_verify::smt::Solver;
 use deburr_verify::{
     Kind as Found, Options, Verdict, check_rule, needless_licences, remedy, run_tests,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Check the rewrite rules: every instance, in every float environment that it claims.
 #[derive(clap::Args)]
@@ -43,6 +46,9 @@ pub struct Args {
     /// Seed of the random inputs
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// Seconds that solvers on the path have for a question [default: ask none]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_budget)]
+    budget: Option<Duration>,
     /// Rules at a time [default: as many as the machine has cores]
     #[arg(short, long, value_name = "N", value_parser = parse_jobs)]
     jobs: Option<usize>,
@@ -117,8 +123,15 @@ pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
     let mut summary = Summary { rules: rules.len(), ..Summary::default() };
     let mut done = 0;
     let text = !reporter.json;
+    let found = args.budget.map(solvers::on_path).unwrap_or_default();
+    if args.budget.is_some() && found.is_empty() {
+        let message = "there is no solver on the path";
+        let d = Diagnostic::new("verify", Kind::Tool, codes::SOLVER, message);
+        return reporter.diagnose(&d.help("install bitwuzla, z3 or cvc5"));
+    }
+    let solvers: Vec<&dyn Solver> = found.iter().map(|s| s as &dyn Solver).collect();
     let check = |rule: &Rule| {
-        let verdicts = check_rule(&set, rule, &options);
+        let verdicts = check_rule(&set, rule, &options, &solvers);
         let advice = text.then(|| advice(&set, rule, &verdicts, &options));
         (rule.clone(), verdicts, run_tests(&set, rule), advice.unwrap_or_default())
     };
@@ -189,6 +202,14 @@ fn parse_cases(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(scale) if scale > 0.0 && scale <= 1000.0 => Ok(scale),
         _ => Err("a number above 0, up to 1000, is expected".into()),
+    }
+}
+
+/// A time above 0, an hour at most.
+fn parse_budget(text: &str) -> Result<Duration, String> {
+    match text.parse() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 3600.0 => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("seconds above 0, up to 3600, are expected".into()),
     }
 }
 
