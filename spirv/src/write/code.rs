@@ -272,9 +272,9 @@ impl<'w, 'm> Emit<'w, 'm> {
         if constant || self.class(def) == ty.class && !self.is_pointer_value(def) {
             return self.operand(def, Swizzle::IDENTITY, ty.comps, ty.class);
         }
-        // The cast may come later in the text: its id is given out now.
+        // The cast may come later in the text: its id is given out now, once for all the phis that stand before it.
         let variant = (def, canonical(Swizzle::IDENTITY, ty.comps), ty.comps, ty.class);
-        match self.variants.get(&variant) {
+        match self.variants.get(&variant).or(self.early_casts.get(&(def, ty.class))) {
             Some(&id) => Ok(id),
             None => {
                 let id = self.w.id();
