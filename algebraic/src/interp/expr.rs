@@ -99,7 +99,7 @@ pub(super) fn flushed(w: u32, v: u64) -> u64 {
 }
 
 /// Whether an expression is one step of float arithmetic: rounded, and flushed where results are.
-fn is_step(e: &Expr) -> bool {
+pub fn is_step(e: &Expr) -> bool {
     if e.ty.base != Base::Float {
         return false;
     }
@@ -121,7 +121,7 @@ fn is_squared(e: &Expr) -> bool {
 }
 
 /// Whether an expression is a step on variables.
-pub(super) fn is_outermost_step(e: &Expr) -> bool {
+pub fn is_outermost_step(e: &Expr) -> bool {
     is_step(e) && e.children().iter().all(|a| matches!(a.kind, ExprKind::Var { .. }))
 }
 

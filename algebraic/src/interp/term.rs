@@ -518,7 +518,7 @@ fn settle_nans(value: &mut Value, bits: u8, choices: &mut Choices) {
 }
 
 /// Whether an operation looks at an operand more than once, or may.
-fn reads_twice(sig: &OpSig, operand: usize) -> bool {
+pub fn reads_twice(sig: &OpSig, operand: usize) -> bool {
     let (mut reads, mut names) = (0, false);
     if let Some(eval) = &sig.eval {
         eval.walk(&mut |e| match &e.kind {
@@ -530,7 +530,8 @@ fn reads_twice(sig: &OpSig, operand: usize) -> bool {
     reads > 1 || names
 }
 
-fn equal_terms(rule: &Rule, x: NodeId, y: NodeId) -> bool {
+/// Whether two nodes of a pattern are the same term.
+pub fn equal_terms(rule: &Rule, x: NodeId, y: NodeId) -> bool {
     let (a, b) = (&rule.nodes[x], &rule.nodes[y]);
     a.swizzle == b.swizzle
         && match (&a.kind, &b.kind) {

@@ -7,6 +7,7 @@ use super::choices::{Choices, Owner, Place, Taking};
 use super::prims;
 use super::steps::{self, Detail, Step};
 use super::term::{Sort, Term, Terms};
+use deburr_algebraic::interp::expr::is_step;
 use deburr_algebraic::interp::term::Claim;
 use deburr_ir_core::{Denorm, FloatEnv, Rounding};
 use deburr_rulegen::expr::{
@@ -571,24 +572,6 @@ impl Evaluator<'_> {
         }
         total
     }
-}
-
-/// Whether an expression is one step of float arithmetic: rounded, and flushed where results are.
-fn is_step(e: &Expr) -> bool {
-    if e.ty.base != Base::Float {
-        return false;
-    }
-    match &e.kind {
-        ExprKind::Binary(..) => true,
-        ExprKind::Cast(a) => a.ty.base != Base::Bool,
-        ExprKind::Call(p, _) => !matches!(p, Prim::CopySign | Prim::Abs | Prim::FromBits),
-        _ => false,
-    }
-}
-
-/// Whether an expression is a step on variables.
-pub(super) fn is_one_step(e: &Expr) -> bool {
-    is_step(e) && e.children().iter().all(|a| matches!(a.kind, ExprKind::Var { .. }))
 }
 
 /// Whether the rounding mode matters to a step.

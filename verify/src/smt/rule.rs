@@ -2,11 +2,12 @@
 //! pattern can't?
 
 use super::choices::{Choices, Place, Taking};
-use super::eval::{Evaluator, Floats, Scalar, Value, chosen, either_flag, is_one_step};
+use super::eval::{Evaluator, Floats, Scalar, Value, chosen, either_flag};
 use super::prims;
 use super::steps::Detail;
 use super::term::{Sort, Term, Terms};
-use deburr_algebraic::interp::term::Claim;
+use deburr_algebraic::interp::expr::is_outermost_step;
+use deburr_algebraic::interp::term::{Claim, equal_terms, reads_twice};
 use deburr_ir_core::Denorm;
 use deburr_rulegen::expr::{Base, Expr, ExprKind, Prim};
 use deburr_rulegen::rules::model::{
@@ -428,7 +429,7 @@ impl<'a> Asked<'a> {
         let floats = if float { Floats::Free(self.claim) } else { Floats::Exact };
         let owner = (call.id, comp);
         // The step itself does what there is to be done.
-        let is_step = sig.eval.as_ref().is_some_and(|e| is_one_step(e));
+        let is_step = sig.eval.as_ref().is_some_and(|e| is_outermost_step(e));
         let given: SmallVec<[Value; 4]> = operands.iter().cloned().collect();
         let mut operands = given.clone();
         let all: Vec<Term> = given.iter().flatten().map(|s| s.bits).collect();
@@ -728,33 +729,4 @@ fn is_move(call: &Call<'_>, operands: &[Value], t: &Terms) -> bool {
 /// Takes the bits there are where several see them.
 fn settle(s: &mut Scalar) {
     (s.nan, s.any) = (None, None);
-}
-
-/// Whether an operation looks at an operand more than once, or may.
-fn reads_twice(sig: &OpSig, operand: usize) -> bool {
-    let (mut reads, mut names) = (0, false);
-    if let Some(eval) = &sig.eval {
-        eval.walk(&mut |e| match &e.kind {
-            ExprKind::Var { id, .. } => reads += u32::from(*id as usize == operand),
-            ExprKind::Let { .. } => names = true,
-            _ => {}
-        });
-    }
-    reads > 1 || names
-}
-
-fn equal_terms(rule: &Rule, x: NodeId, y: NodeId) -> bool {
-    let (a, b) = (&rule.nodes[x], &rule.nodes[y]);
-    a.swizzle == b.swizzle
-        && match (&a.kind, &b.kind) {
-            (NodeKind::Var(v), NodeKind::Var(w)) => v == w,
-            (NodeKind::Literal(v, p), NodeKind::Literal(w, q)) => {
-                v == w && p == q && a.class == b.class
-            }
-            (
-                NodeKind::Op { op: o, promises: f, args: s, .. },
-                NodeKind::Op { op: p, promises: g, args: t, .. },
-            ) => o == p && f == g && s.iter().zip(t).all(|(s, t)| equal_terms(rule, *s, *t)),
-            _ => false,
-        }
 }
