@@ -3,6 +3,7 @@
 use crate::{Options, is_input};
 use deburr_algebraic::interp::expr::{Out, Value};
 use deburr_algebraic::interp::term::{Inputs, Terms};
+use deburr_ir_core::fold::prim;
 use deburr_rulegen::expr::Base;
 use deburr_rulegen::rules::model::{Node, NodeKind, Rule, VarKind};
 use smallvec::SmallVec;
@@ -159,6 +160,12 @@ impl Source {
         }
         let mut rest = bits.into_iter().map(Out::Bits).chain(poisoned);
         self.shapes.iter().map(|n| rest.by_ref().take(*n).collect::<Value>()).collect()
+    }
+
+    /// Whether a float among the components is NaN.
+    pub(crate) fn has_nan(&self, values: &[u64]) -> bool {
+        let pairs = self.scalars.iter().zip(values);
+        pairs.into_iter().any(|(s, v)| s.base == Base::Float && prim::is_nan(s.bits.into(), *v))
     }
 
     fn all(&mut self) -> Option<Scalars> {
@@ -333,7 +340,7 @@ fn edges(base: Base, bits: u8) -> Vec<u64> {
     out.iter().map(|v| v & m).collect()
 }
 
-fn float_edges(bits: u8) -> Vec<u64> {
+pub(crate) fn float_edges(bits: u8) -> Vec<u64> {
     let (exponent, fraction) = match bits {
         16 => (5u32, 10u32),
         32 => (8, 23),

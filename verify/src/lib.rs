@@ -10,14 +10,17 @@
 #![forbid(unsafe_code)]
 
 mod inputs;
+mod key;
+pub mod ledger;
 mod point;
 mod remedy;
 mod report;
 pub mod smt;
 
+pub use key::{CHECKER, Key, Keys, SEMANTICS};
 pub use remedy::remedy;
-pub use report::{Kind, Verdict, Witness};
-use smt::Solver;
+pub use report::{Kind, Verdict, Witness, context};
+use smt::{Prover, Solver};
 
 use deburr_algebraic::interp::direct::{Direct, Found};
 use deburr_algebraic::interp::term::{Claim, Terms};
@@ -33,6 +36,8 @@ use std::time::Instant;
 pub struct Options {
     /// Points an instance and environment where not all are tried.
     pub points: u64,
+    /// Points where solvers were asked and couldn't tell.
+    pub unproved_points: u64,
     /// Bits of all inputs together up to which all are tried.
     pub exhaustive_bits: u32,
     /// Seed of the random points.
@@ -42,7 +47,7 @@ pub struct Options {
 impl Default for Options {
     /// Full size.
     fn default() -> Options {
-        Options { points: 4000, exhaustive_bits: 24, seed: 1 }
+        Options { points: 4000, unproved_points: 131_072, exhaustive_bits: 24, seed: 1 }
     }
 }
 
@@ -50,13 +55,18 @@ impl Options {
     /// Full size times `scale`; the bound for trying all inputs shrinks with it.
     pub fn scaled(scale: f64) -> Options {
         let full = Options::default();
-        let points = (full.points as f64 * scale).clamp(32.0, 1e9) as u64;
+        let scaled = |points: u64| (points as f64 * scale).clamp(32.0, 1e9) as u64;
         let bits = match scale {
             s if s >= 1.0 => full.exhaustive_bits,
             s if s >= 0.1 => 16,
             _ => 8,
         };
-        Options { points, exhaustive_bits: bits, ..full }
+        Options {
+            points: scaled(full.points),
+            unproved_points: scaled(full.unproved_points),
+            exhaustive_bits: bits,
+            ..full
+        }
     }
 }
 
@@ -93,40 +103,55 @@ pub fn check_rule(
     options: &Options,
     solvers: &[&dyn Solver],
 ) -> Vec<Verdict> {
+    let mut prover = Prover::new(solvers);
     let mut out = Vec::new();
     for instance in 0..rule.instances.len() {
         for claim in claims(set, rule) {
-            let mut verdict = check_instance(set, rule, instance, claim, options);
-            let open = matches!(verdict.kind, Kind::Tested | Kind::Bounded);
-            if open && !solvers.is_empty() {
-                let start = Instant::now();
-                prove_instance(set, rule, instance, claim, solvers, &mut verdict);
-                verdict.ms += start.elapsed().as_millis() as u64;
-            }
-            out.push(verdict);
+            out.push(check_claim(set, rule, instance, claim, options, &mut prover));
         }
     }
     out
 }
 
-/// Turns a verdict into a proof if a solver finds one.
-fn prove_instance(
+/// Checks one instance under one environment: by trial, by solvers, and by more trial, until something decides.
+pub fn check_claim(
     set: &RuleSet,
     rule: &Rule,
     instance: usize,
     claim: Claim,
-    solvers: &[&dyn Solver],
-    verdict: &mut Verdict,
-) {
-    let opaque = rule.has_outside().then(|| rule.over_any_values(set));
-    let rule = match &opaque {
-        Some(Ok(opaque)) => opaque,
-        Some(Err(_)) => return,
-        None => rule,
-    };
-    if let Some(by) = smt::prove(set, rule, &rule.instances[instance], claim, solvers) {
-        (verdict.kind, verdict.by) = (Kind::Proved, by);
+    options: &Options,
+    prover: &mut Prover<'_>,
+) -> Verdict {
+    let start = Instant::now();
+    let mut verdict = check_instance(set, rule, instance, claim, options);
+    // What differs within a bound does differ: there is nothing to prove.
+    if verdict.kind == Kind::Tested && !prover.is_idle() {
+        match proof(set, rule, instance, claim, prover) {
+            Some(by) => (verdict.kind, verdict.by) = (Kind::Proved, by),
+            None => {
+                let more = Options { points: options.unproved_points, ..options.clone() };
+                verdict = check_instance(set, rule, instance, claim, &more);
+            }
+        }
     }
+    verdict.ms = start.elapsed().as_millis() as u64;
+    verdict
+}
+
+/// How solvers prove an instance.
+fn proof(
+    set: &RuleSet,
+    rule: &Rule,
+    instance: usize,
+    claim: Claim,
+    prover: &mut Prover<'_>,
+) -> Option<String> {
+    let opaque = match rule.has_outside() {
+        true => Some(rule.over_any_values(set).ok()?),
+        false => None,
+    };
+    let rule = opaque.as_ref().unwrap_or(rule);
+    prover.prove(set, rule, &rule.instances[instance], claim)
 }
 
 /// Points at which a rule that keeps what may be poison is tried with poison.
@@ -152,21 +177,7 @@ pub fn check_instance(
     };
     let bits = &rule.instances[instance];
     let terms = Terms::new(set, rule, bits, claim);
-    let name = rule.instance_name(instance);
-    let context = report::context(rule, claim);
-    let mut verdict = Verdict {
-        rule: rule.base.clone(),
-        instance: name.clone(),
-        size: rule.size(bits),
-        shape: name.rsplit_once('x').map_or(1, |(_, n)| n.parse().unwrap_or(1)),
-        context,
-        kind: Kind::Tested,
-        by: "trial".into(),
-        points: 0,
-        ms: 0,
-        witness: None,
-        why: String::new(),
-    };
+    let mut verdict = Verdict { seed: options.seed, ..Verdict::new(rule, instance, claim) };
     if let Some(why) = &rule.waive {
         (verdict.kind, verdict.why) = (Kind::Waived, why.clone());
         return verdict;
@@ -177,10 +188,11 @@ pub fn check_instance(
     }
     let approximate =
         rule.licences & (flags::REASSOC | flags::TRANSFORM) != 0 || rule.ulps.is_some();
-    let mut source = inputs::Source::new(rule, &terms, options, &name);
+    let mut source = inputs::Source::new(rule, &terms, options, &verdict.instance);
     let direct = Direct::new(&terms, source.expected());
     let mut registers = direct.as_ref().map(Direct::registers).unwrap_or_default();
     let (mut satisfied, mut bounded, mut given_up, mut excused) = (0u64, false, 0u64, 0u64);
+    let mut numbers = 0u64;
     while let Some(point) = source.next(satisfied) {
         // The quick way knows of no poison.
         let quick = satisfied >= SLOW_POINTS || !terms.keeps_promises();
@@ -189,6 +201,8 @@ pub fn check_instance(
                 Found::Outside => continue,
                 Found::Same => {
                     satisfied += 1;
+                    // It leaves results that are NaN to the other, but for bits that are only moved.
+                    numbers += u64::from(!source.has_nan(scalars));
                     continue;
                 }
                 Found::Unknown => {}
@@ -199,9 +213,13 @@ pub fn check_instance(
             continue;
         }
         match point::check(rule, &terms, &point, bits, approximate) {
-            point::Outcome::Same => satisfied += 1,
+            point::Outcome::Same { nan } => {
+                satisfied += 1;
+                numbers += u64::from(!nan);
+            }
             point::Outcome::Close => {
                 satisfied += 1;
+                numbers += 1;
                 bounded = true;
             }
             point::Outcome::Vacuous => {}
@@ -219,7 +237,7 @@ pub fn check_instance(
             }
         }
     }
-    verdict.points = satisfied;
+    (verdict.points, verdict.numbers) = (satisfied, numbers);
     verdict.ms = start.elapsed().as_millis() as u64;
     if verdict.kind == Kind::Refuted {
         return verdict;
@@ -235,7 +253,7 @@ pub fn check_instance(
         verdict.why = format!("at {excused} more points nothing is claimed");
     }
     if verdict.kind == Kind::Proved {
-        verdict.by = "exhaustion".into();
+        verdict.by = ledger::BY_EXHAUSTION.into();
     }
     if satisfied == 0 {
         verdict.why = "no input tried satisfies the facts and promises of the pattern".into();
@@ -244,41 +262,50 @@ pub fn check_instance(
 }
 
 /// Licences of a rule without which no more is found against it than with them: it asks for too much.
-///
-/// A licence is shown to be needed by an instance that is refuted without it, or that is the same bit by bit with it and
-/// only within a bound without it. Where results are within the bound either way, nothing shows the need.
 pub fn needless_licences(set: &RuleSet, rule: &Rule, options: &Options) -> Vec<&'static str> {
+    let licences = licences_of(rule).into_iter();
+    licences.filter(|l| needed_at(set, rule, l, options).is_none()).collect()
+}
+
+/// The licences of a rule that is not waived, of which nothing is known.
+pub fn licences_of(rule: &Rule) -> Vec<&'static str> {
+    let has = |i: &usize| rule.licences & (1 << i) != 0 && rule.waive.is_none();
+    (0..flags::NAMES.len()).filter(has).map(|i| flags::NAMES[i]).collect()
+}
+
+/// A rule that asks for one licence less.
+pub fn without(rule: &Rule, licence: &str) -> Rule {
+    let mut less = rule.clone();
+    less.licences &= !flags::by_name(licence).unwrap_or(0);
+    less
+}
+
+/// The first instance and claim that show the need of a licence: refuted without it, or the same bit by bit with it and
+/// only within a bound without it. Where results are within the bound either way, nothing shows the need.
+pub fn needed_at(
+    set: &RuleSet,
+    rule: &Rule,
+    licence: &str,
+    options: &Options,
+) -> Option<(usize, Claim)> {
     let worth = |kind| match kind {
         Kind::Proved | Kind::Tested | Kind::Waived => 2,
         Kind::Bounded => 1,
         Kind::Refuted | Kind::Missing => 0,
     };
-    let mut out = Vec::new();
-    for (i, name) in flags::NAMES.iter().enumerate() {
-        // Of a waived rule nothing is known.
-        if rule.licences & (1 << i) == 0 || rule.waive.is_some() {
-            continue;
-        }
-        let mut less = rule.clone();
-        less.licences &= !(1 << i);
-        // Without any, nothing would allow the bound.
-        if less.ulps.is_some() && less.licences & flags::INEXACT == 0 {
-            continue;
-        }
-        let mut contexts = (0..less.instances.len())
-            .flat_map(|i| claims(set, &less).into_iter().map(move |claim| (i, claim)));
-        let needed = contexts.any(|(instance, claim)| {
-            let kind = |rule| check_instance(set, rule, instance, claim, options).kind;
-            match worth(kind(&less)) {
+    let less = without(rule, licence);
+    // Without any, nothing would allow the bound.
+    let unbounded = less.ulps.is_some() && less.licences & flags::INEXACT == 0;
+    let mut contexts = (0..less.instances.len())
+        .flat_map(|i| claims(set, &less).into_iter().map(move |claim| (i, claim)));
+    contexts.find(|(instance, claim)| {
+        let kind = |rule| check_instance(set, rule, *instance, *claim, options).kind;
+        unbounded
+            || match worth(kind(&less)) {
                 0 => true,
                 without => without < worth(kind(rule)),
             }
-        });
-        if !needed {
-            out.push(*name);
-        }
-    }
-    out
+    })
 }
 
 /// Runs the `test` lines of a rule at every size where their values fit; gives what went wrong.
@@ -334,7 +361,7 @@ mod tests {
                 let holds = terms.facts_hold(&point);
                 let same = || {
                     let outcome = point::check(rule, &terms, &point, bits, false);
-                    matches!(outcome, point::Outcome::Same)
+                    matches!(outcome, point::Outcome::Same { .. })
                 };
                 match found {
                     Found::Outside => assert!(!holds, "{text} at {point:?}"),
@@ -376,7 +403,7 @@ mod tests {
             let claim = Claim { denorm: Denorm::Flush, rounding };
             let terms = Terms::new(&set, rule, &rule.instances[0], claim);
             let outcome = point::check(rule, &terms, &point, &rule.instances[0], false);
-            assert!(matches!(outcome, point::Outcome::Same), "{rounding:?}");
+            assert!(matches!(outcome, point::Outcome::Same { .. }), "{rounding:?}");
         }
     }
 
@@ -396,7 +423,7 @@ mod tests {
                 if terms.facts_hold(&point) {
                     points += 1;
                     let outcome = point::check(rule, &terms, &point, bits, false);
-                    same += u32::from(matches!(outcome, point::Outcome::Same));
+                    same += u32::from(matches!(outcome, point::Outcome::Same { .. }));
                     wrong |= matches!(outcome, point::Outcome::Differs { .. });
                 }
             }

@@ -11,7 +11,10 @@ use smallvec::SmallVec;
 /// What was found at a point.
 pub(crate) enum Outcome {
     /// Every result of the replacement is one of the pattern.
-    Same,
+    Same {
+        /// Whether the pattern may be NaN.
+        nan: bool,
+    },
     /// Within the bound of a rule that reassociates or transforms.
     Close,
     /// Results differ where a rule that reassociates or transforms claims nothing.
@@ -103,7 +106,18 @@ pub(crate) fn check(
         (true, ..) => Outcome::Excused,
         (_, true, _) => Outcome::Close,
         (.., true) => Outcome::Vacuous,
-        _ => Outcome::Same,
+        _ => {
+            let is_nan = |o: &Out| match o {
+                Out::AnyNan => true,
+                Out::Bits(v) => {
+                    terms.root_base() == Base::Float
+                        && matches!(width, 16 | 32 | 64)
+                        && prim::is_nan(width, *v)
+                }
+                _ => false,
+            };
+            Outcome::Same { nan: before.iter().any(|b| b.0.iter().any(is_nan)) }
+        }
     }
 }
 

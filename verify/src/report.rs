@@ -1,5 +1,6 @@
 //! Verdicts as values, and their JSON lines.
 
+use crate::ledger::Entry;
 use deburr_algebraic::interp::expr::{Out, Value};
 use deburr_algebraic::interp::term::{Claim, Inputs};
 use deburr_ir_core::{Denorm, Rounding};
@@ -69,6 +70,12 @@ pub struct Verdict {
     pub by: String,
     /// Inputs that satisfied facts and promises.
     pub points: u64,
+    /// Those of them at which the pattern isn't NaN.
+    pub numbers: u64,
+    /// Seed of the random ones.
+    pub seed: u64,
+    /// Licences of the rule without which something is found against this instance.
+    pub needs: Vec<&'static str>,
     /// Milliseconds that it took.
     pub ms: u64,
     /// The counterexample of a refuted instance.
@@ -78,6 +85,42 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// What the ledger says of an instance.
+    pub fn recorded(rule: &Rule, instance: usize, claim: Claim, entry: &Entry) -> Verdict {
+        let needs = entry.needs.iter().filter_map(|l| flags::by_name(l));
+        Verdict {
+            kind: entry.kind,
+            by: entry.by.clone(),
+            points: entry.points,
+            numbers: entry.numbers,
+            seed: entry.seed,
+            needs: needs.map(|flag| flags::NAMES[flag.trailing_zeros() as usize]).collect(),
+            why: rule.waive.clone().unwrap_or_default(),
+            ..Verdict::new(rule, instance, claim)
+        }
+    }
+
+    /// Nothing is found yet.
+    pub(crate) fn new(rule: &Rule, instance: usize, claim: Claim) -> Verdict {
+        let name = rule.instance_name(instance);
+        Verdict {
+            rule: rule.base.clone(),
+            size: rule.size(&rule.instances[instance]),
+            shape: name.rsplit_once('x').map_or(1, |(_, n)| n.parse().unwrap_or(1)),
+            instance: name,
+            context: context(rule, claim),
+            kind: Kind::Tested,
+            by: "trial".into(),
+            points: 0,
+            numbers: 0,
+            seed: 0,
+            needs: Vec::new(),
+            ms: 0,
+            witness: None,
+            why: String::new(),
+        }
+    }
+
     /// Whether the rule may stay.
     pub fn is_good(&self) -> bool {
         !matches!(self.kind, Kind::Refuted | Kind::Missing)
@@ -127,7 +170,7 @@ impl fmt::Display for Verdict {
 }
 
 /// Environment and licences in one word.
-pub(crate) fn context(rule: &Rule, claim: Claim) -> String {
+pub fn context(rule: &Rule, claim: Claim) -> String {
     let denorm = match claim.denorm {
         Denorm::Keep => "keep",
         Denorm::Flush => "flush",

@@ -4,7 +4,7 @@
 
 use deburr_rulegen::rules::{Library, Ops, compile_bare};
 use deburr_rulegen::tables::{TableFile, Tables};
-use deburr_verify::smt::{Solver, prove};
+use deburr_verify::smt::{Prover, Solver};
 use deburr_verify::{Kind, Options, Verdict, check_instance, check_rule, claims};
 use std::path::Path;
 
@@ -528,7 +528,9 @@ fn a_solver_proves_right_rules_and_no_wrong_one() {
         let refuted = |(i, claim): &(usize, _)| {
             check_instance(&set, rule, *i, *claim, &options).kind == Kind::Refuted
         };
-        let proof = |(i, claim): (usize, _)| prove(&set, rule, &rule.instances[i], claim, &solvers);
+        let proof = |(i, claim): (usize, _)| {
+            Prover::new(&solvers).prove(&set, rule, &rule.instances[i], claim)
+        };
         match is {
             Wrong => {
                 for place in all.filter(refuted).take(1) {

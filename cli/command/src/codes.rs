@@ -89,4 +89,8 @@ codes! {
         "`deburr verify` found inputs for which the two sides differ, or has no verdict for an instance. The witness shows the inputs and both results. An instance that is `bounded` (under `reassoc`, `transform` or `ulps`) is checked where every float input lies between 0.03 and 16, either sign, and the pattern's result is finite; elsewhere results that differ are not held against the rule: intermediate results that overflow or underflow, zeros, infinities, NaN. What decides on floats (a compare, a conversion, a selection) may decide otherwise only where inputs off by the bound do.";
     SOLVER = 71, "no solver on the path",
         "`deburr verify --budget SECONDS` puts to a solver what trial can't decide. It starts `bitwuzla`, `z3` and `cvc5`, as many of them as the path has. Bitwuzla's Python package has no command: `tools/bitwuzla` in the source tree is one.";
+    LEDGER = 72, "a line of the ledger that can't be read",
+        "`verify/ledger` holds the verdicts of the tree's rules, one line each, written by `deburr verify` alone. Every line carries a check value, so that a verdict edited by hand is caught. Remove the line: the next run works it out again.";
+    LICENCES = 73, "a rule that asks for more than it needs",
+        "Every instance of the rule holds without the licence, so that it would never fire where it could. The licences of a rule are the least with which it holds.";
 }

@@ -15,6 +15,7 @@ mod explain;
 mod explain_error;
 mod input;
 mod json;
+mod ledger;
 #[cfg(feature = "naga")]
 mod naga_front;
 mod opt;
@@ -38,6 +39,8 @@ mod stats;
 mod tables;
 mod term;
 mod verify;
+mod verify_report;
+mod verify_work;
 
 use clap::{Parser, Subcommand};
 use deburr_algebraic::RuleSet;

@@ -4,22 +4,21 @@ use crate::Tree;
 use crate::codes;
 use crate::eval::parse_size;
 use crate::expand::only;
-use crate::json::Object;
+use crate::ledger::Store;
 use crate::options::parse_jobs;
 use crate::parallel::{cores, in_order};
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
 use crate::rulebook::Rulebook;
 use crate::solvers;
-use deburr_ir_core::BaseType;
-use deburr_rulegen::expr::Base;
+use crate::verify_report::{Format, Report, told};
+use crate::verify_work::{Done, Job, Recheck, Worker, jobs};
 use deburr_rulegen::rules::RuleSet;
 use deburr_rulegen::rules::model::Rule;
-use deburr_verify::smt::Solver;
-use deburr_verify::{
-    Kind as Found, Options, Verdict, check_rule, needless_licences, remedy, run_tests,
-};
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use deburr_verify::Options;
+use deburr_verify::smt::{Detail, Solver, question};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// Check the rewrite rules: every instance, in every float environment that it claims.
@@ -40,109 +39,121 @@ pub struct Args {
     /// Instances of this bit size
     #[arg(long, value_name = "N", value_parser = parse_size)]
     size: Option<u8>,
-    /// Scale of the number of inputs; 1 is full size
-    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = parse_cases)]
-    cases: f64,
-    /// Seed of the random inputs
+    /// Try now, with this share of the inputs of full size, and leave the ledger alone
+    #[arg(long, value_name = "X", value_parser = parse_cases)]
+    cases: Option<f64>,
+    /// Seed of the random inputs, and of what --recheck takes
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Seconds that solvers on the path have for a question [default: ask none]
+    /// Seconds that solvers have for a question [default: 5 for what the ledger lacks, else none]
     #[arg(long, value_name = "SECONDS", value_parser = parse_budget)]
     budget: Option<Duration>,
     /// Rules at a time [default: as many as the machine has cores]
     #[arg(short, long, value_name = "N", value_parser = parse_jobs)]
     jobs: Option<usize>,
-    /// `--report json` is `--json`
-    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text", hide = true)]
-    report: String,
+    /// Folder of the ledger [default: verify/ledger of the source tree around]
+    #[arg(long, value_name = "DIR")]
+    ledger: Option<PathBuf>,
+    /// Work out everything again, whatever the ledger says
+    #[arg(long)]
+    all: bool,
+    /// Work out this share of what the ledger says again; it must be found again
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, conflicts_with = "all")]
+    recheck: Option<f64>,
+    /// And what isn't in this older ledger
+    #[arg(long, value_name = "DIR", requires = "recheck")]
+    since: Option<PathBuf>,
+    /// Write the questions to solvers into a folder, and ask none
+    #[arg(long, value_name = "DIR")]
+    emit_smt: Option<PathBuf>,
+    /// Say how the verdicts are spread: text, json, html
+    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
+    report: Option<Format>,
 }
 
-/// Counts of verdicts, in the order of the summary line.
-#[derive(Default)]
-struct Summary {
-    rules: usize,
-    instances: usize,
-    proved: usize,
-    tested: usize,
-    bounded: usize,
-    waived: usize,
-    refuted: usize,
-    missing: usize,
-    examples: usize,
-}
-
-impl Summary {
-    fn add(&mut self, verdict: &Verdict) {
-        self.instances += 1;
-        *match verdict.kind {
-            Found::Proved => &mut self.proved,
-            Found::Tested => &mut self.tested,
-            Found::Bounded => &mut self.bounded,
-            Found::Waived => &mut self.waived,
-            Found::Refuted => &mut self.refuted,
-            Found::Missing => &mut self.missing,
-        } += 1;
-    }
-
-    fn json(&self) -> String {
-        let o = Object::nested().raw("rules", self.rules).raw("instances", self.instances);
-        let o =
-            o.raw("proved", self.proved).raw("tested", self.tested).raw("bounded", self.bounded);
-        let o = o.raw("waived", self.waived).raw("refuted", self.refuted);
-        Object::line().raw("summary", o.raw("missing", self.missing).end()).end()
-    }
-
-    fn text(&self) -> String {
-        format!(
-            "{} rules, {} instances: {} proved, {} tested, {} bounded, {} waived, {} refuted, {} missing",
-            self.rules,
-            self.instances,
-            self.proved,
-            self.tested,
-            self.bounded,
-            self.waived,
-            self.refuted,
-            self.missing
-        )
-    }
-}
+/// Seconds a question for what the ledger lacks.
+const BUDGET: Duration = Duration::from_secs(5);
 
 /// Runs the subcommand.
 pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
-    reporter.json |= args.report == "json";
-    let set = match rules(args, tree) {
-        Ok(set) => set,
-        Err(trouble) => return reporter.diagnose_all(&trouble),
-    };
-    let mut options = Options::scaled(args.cases);
+    reporter.json |= args.report == Some(Format::Json);
+    match verify(args, tree, reporter) {
+        Ok(exit) => exit,
+        Err(trouble) => reporter.diagnose_all(&trouble),
+    }
+}
+
+fn verify(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Result<Exit, Trouble> {
+    let set = rules(args, tree)?;
+    let mut options = Options::scaled(args.cases.unwrap_or(1.0));
     options.seed = args.seed;
     let rules: Vec<Rule> = set.rules.iter().filter_map(|rule| of_size(rule, args.size)).collect();
     if rules.is_empty() {
-        return reporter.diagnose(&no_such_size(&set, args));
+        return Err(no_such_size(&set, args).into());
     }
-    let mut summary = Summary { rules: rules.len(), ..Summary::default() };
-    let mut done = 0;
-    let text = !reporter.json;
-    let found = args.budget.map(solvers::on_path).unwrap_or_default();
-    if args.budget.is_some() && found.is_empty() {
+    if let Some(folder) = &args.emit_smt {
+        return emit(&set, &rules, folder).map(|()| Exit::Ok).map_err(Trouble::from);
+    }
+    // The ledger is about the rules of the tree, at full size.
+    let own = args.rules.is_none() && args.expr.is_none() && args.cases.is_none();
+    let store = if own { Store::open(args.ledger.as_deref())? } else { None };
+    let wanted = args.budget.or((store.is_some()).then_some(BUDGET));
+    let found = wanted.map(solvers::on_path).unwrap_or_default();
+    let must = args.budget.is_some() || args.all || args.recheck.is_some();
+    if must && found.is_empty() {
         let message = "there is no solver on the path";
         let d = Diagnostic::new("verify", Kind::Tool, codes::SOLVER, message);
-        return reporter.diagnose(&d.help("install bitwuzla, z3 or cvc5"));
+        return Err(d.help("install bitwuzla, z3 or cvc5").into());
     }
     let solvers: Vec<&dyn Solver> = found.iter().map(|s| s as &dyn Solver).collect();
-    let check = |rule: &Rule| {
-        let verdicts = check_rule(&set, rule, &options, &solvers);
-        let advice = text.then(|| advice(&set, rule, &verdicts, &options));
-        (rule.clone(), verdicts, run_tests(&set, rule), advice.unwrap_or_default())
+    let since = match &args.since {
+        Some(folder) => Store::open(Some(folder))?,
+        None => None,
     };
-    in_order(&rules, args.jobs.unwrap_or_else(cores), check, |(rule, verdicts, failed, advice)| {
-        verdicts.iter().for_each(|verdict| summary.add(verdict));
-        let name = rule.name.clone();
-        match reporter.json {
-            true => verdicts.iter().for_each(|verdict| reporter.line(&verdict.to_json())),
-            false => {
+    let recheck = match (args.all, args.recheck) {
+        (true, _) => Recheck::All,
+        (_, Some(share)) => Recheck::Some { share, seed: args.seed, since },
+        _ => Recheck::None,
+    };
+    let list = jobs(&set, &rules, store.is_some());
+    let whole = args.rule.is_none() && args.size.is_none();
+    let worker = Worker {
+        set: &set,
+        options,
+        solvers,
+        store: store.map(Mutex::new),
+        recheck,
+        advises: !reporter.json,
+        every_size: args.size.is_none(),
+    };
+    Ok(work(args, &worker, &list, whole, reporter))
+}
+
+/// Works through the jobs, and tells.
+fn work(
+    args: &Args,
+    worker: &Worker<'_>,
+    list: &[Job<'_>],
+    whole: bool,
+    reporter: &mut Reporter,
+) -> Exit {
+    let mut report = Report::new(args.report);
+    let mut exit = Exit::Ok;
+    let mut told_of = 0;
+    // What is found goes on file even if nobody reads on.
+    reporter.lasting = worker.store.is_some();
+    let examine = |job: &Job<'_>| worker.examine(job);
+    let mut rules = list.iter().map(|job| job.rule);
+    in_order(list, args.jobs.unwrap_or_else(cores), examine, |done| {
+        let Some(rule) = rules.next() else { return };
+        let Done { verdicts, failed, advice, errors } = done;
+        verdicts.iter().for_each(|verdict| report.add(worker.set, rule, verdict));
+        match (reporter.json, args.report) {
+            (true, _) => verdicts.iter().for_each(|v| reporter.line(&v.to_json())),
+            (false, Some(Format::Html)) => {}
+            (false, _) => {
                 let lines = told(&verdicts, reporter.verbose > 0);
-                let file = set.files.get(rule.file).map(|(file, _)| file);
+                let file = worker.set.files.get(rule.file).map(|(file, _)| file);
                 if let Some(file) = file.filter(|f| &***f != "RULE" && !lines.is_empty()) {
                     reporter.line(&format!("{}, {file}:{}:", rule.name, rule.line));
                 }
@@ -150,21 +161,69 @@ pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
             }
         }
         for why in failed {
-            summary.examples += 1;
             let message = format!("a test of the rule fails: {why}");
-            reporter.diagnose(&Diagnostic::new(&name, Kind::Invalid, codes::VERIFY, message));
+            let d = Diagnostic::new(&rule.name, Kind::Invalid, codes::VERIFY, message);
+            exit = exit.max(reporter.diagnose(&d));
         }
-        done += 1;
-        reporter.progress(done, rules.len(), "rules");
+        for d in &errors {
+            exit = exit.max(reporter.diagnose(d));
+        }
+        told_of += 1;
+        reporter.progress(told_of, list.len(), "rules");
     });
-    match reporter.json {
-        true => reporter.line(&summary.json()),
-        false => reporter.line(&summary.text()),
+    if let Some(store) = &worker.store {
+        let mut store = store.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if whole {
+            let mut current: BTreeMap<String, BTreeSet<_>> = BTreeMap::new();
+            for job in list {
+                let own = current.entry(job.file.clone()).or_default();
+                own.extend(job.places.iter().map(|p| (p.key, p.name.clone())));
+            }
+            match store.prune(&current) {
+                0 => {}
+                n => reporter
+                    .aside(&format!("note: {n} verdicts of rules that are gone were removed")),
+            }
+        }
+        if let Some(d) = store.failure() {
+            exit = exit.max(reporter.diagnose(&d));
+        }
     }
-    match summary.refuted + summary.missing + summary.examples {
-        0 => Exit::Ok,
-        _ => Exit::No,
+    report.end(reporter);
+    match report.is_good() {
+        true => exit,
+        false => exit.max(Exit::No),
     }
+}
+
+/// Writes the questions of all instances into a folder.
+fn emit(set: &RuleSet, rules: &[Rule], folder: &Path) -> Result<(), Diagnostic> {
+    let unwritable = |path: &Path, e: std::io::Error| {
+        let message = format!("can't write: {e}");
+        Diagnostic::new(&path.to_string_lossy(), Kind::Invalid, codes::FILE, message)
+    };
+    std::fs::create_dir_all(folder).map_err(|e| unwritable(folder, e))?;
+    for rule in rules {
+        let opaque = rule.has_outside().then(|| rule.over_any_values(set));
+        let asked = match &opaque {
+            Some(Ok(opaque)) => opaque,
+            Some(Err(_)) => continue,
+            None => rule,
+        };
+        for instance in 0..rule.instances.len() {
+            for claim in deburr_verify::claims(set, rule) {
+                let name = rule.instance_name(instance);
+                let context = deburr_verify::context(rule, claim);
+                for (detail, word) in [(Detail::Laws, "laws"), (Detail::Whole, "whole")] {
+                    let bits = &asked.instances[instance];
+                    let Ok(script) = question(set, asked, bits, claim, detail) else { continue };
+                    let path = folder.join(format!("{name}.{context}.{word}.smt2"));
+                    std::fs::write(&path, script).map_err(|e| unwritable(&path, e))?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The rule with the instances of this size; `None` if there are none.
@@ -213,6 +272,14 @@ fn parse_budget(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A share of all.
+fn parse_share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("a number from 0 to 1 is expected".into()),
+    }
+}
+
 fn rules(args: &Args, tree: &Tree) -> Result<RuleSet, Trouble> {
     let book = Rulebook::of(tree)?;
     let mut set = match (&args.expr, &args.rules) {
@@ -231,107 +298,4 @@ fn rules(args: &Args, tree: &Tree) -> Result<RuleSet, Trouble> {
         }
     }
     Ok(set)
-}
-
-/// What could be written otherwise: a clause with which a refuted rule holds, licences that nothing shows to be needed.
-fn advice(set: &RuleSet, rule: &Rule, verdicts: &[Verdict], options: &Options) -> Vec<String> {
-    if verdicts.iter().any(|v| v.kind == Found::Refuted) {
-        let clause = remedy(set, rule, options);
-        return clause.map(|clause| format!("help: it holds `{clause}`")).into_iter().collect();
-    }
-    let needless = needless_licences(set, rule, options);
-    let note = |l: &&str| format!("note: `{}` holds as well without `{l}`", rule.name);
-    needless.iter().map(note).collect()
-}
-
-/// The verdicts that are told: all, or those that are bad. Verdicts of one instance that say the same are one line.
-fn told(verdicts: &[Verdict], all: bool) -> Vec<String> {
-    let mut lines: Vec<(Vec<&str>, &Verdict, u64)> = Vec::new();
-    for v in verdicts.iter().filter(|v| all || !v.is_good()) {
-        let same = |other: &Verdict| {
-            (&v.instance, v.kind, &v.witness, &v.why)
-                == (&other.instance, other.kind, &other.witness, &other.why)
-        };
-        match lines.iter_mut().find(|(_, first, _)| same(first)) {
-            Some((contexts, _, points)) => {
-                contexts.push(&v.context);
-                *points += v.points;
-            }
-            None => lines.push((vec![&v.context], v, v.points)),
-        }
-    }
-    let line = |(contexts, v, points): (Vec<&str>, &Verdict, u64)| {
-        let contexts = folded(&contexts);
-        let mut out = format!("{} ({contexts}): {}, {points} points", v.instance, v.kind);
-        if let Some(w) = &v.witness {
-            let read = |at: usize, text: &str| with_numbers(text, w.types.get(at));
-            let inputs = w.inputs.iter().enumerate();
-            let inputs: Vec<String> =
-                inputs.map(|(i, (n, text))| format!("{n} = {}", read(i, text))).collect();
-            let root = w.types.len().wrapping_sub(1);
-            let (before, after) = (read(root, &w.before), read(root, &w.after));
-            out += &format!("; at {}: before {before}, after {after}", inputs.join(", "));
-        }
-        if !v.why.is_empty() {
-            out += &format!("; {}", v.why);
-        }
-        out
-    };
-    lines.into_iter().map(line).collect()
-}
-
-/// Contexts as one: `keep | any, rte` where they are all that can be made of the words, else a list.
-fn folded(contexts: &[&str]) -> String {
-    let parts: Option<Vec<(&str, &str, &str)>> = contexts
-        .iter()
-        .map(|c| {
-            let (denorm, rest) = c.split_once(',')?;
-            let (rounding, licences) = rest.split_at(rest.find('+').unwrap_or(rest.len()));
-            Some((denorm, rounding, licences))
-        })
-        .collect();
-    let Some(parts) = parts.filter(|p| p.iter().all(|x| x.2 == p[0].2)) else {
-        return contexts.join("; ");
-    };
-    let distinct = |words: Vec<&str>| {
-        let mut out: Vec<String> = Vec::new();
-        for word in words {
-            if !out.iter().any(|w| w == word) {
-                out.push(word.into());
-            }
-        }
-        out
-    };
-    let denorm = distinct(parts.iter().map(|p| p.0).collect());
-    let rounding = distinct(parts.iter().map(|p| p.1).collect());
-    match denorm.len() * rounding.len() == contexts.len() {
-        true => format!("{},{}{}", denorm.join("|"), rounding.join("|"), parts[0].2),
-        false => contexts.join("; "),
-    }
-}
-
-/// Values in hexadecimal, each with the number that it is.
-fn with_numbers(text: &str, ty: Option<&(u8, Base)>) -> String {
-    let Some((bits, base)) = ty else { return text.to_owned() };
-    let base = match base {
-        Base::Float => BaseType::Float,
-        Base::Bool => BaseType::Bool,
-        Base::Int => BaseType::Int,
-        Base::Uint => BaseType::Uint,
-    };
-    let mut out = String::new();
-    for (n, part) in text.split("0x").enumerate() {
-        if n == 0 {
-            out += part;
-            continue;
-        }
-        let digits = part.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(part.len());
-        let (value, rest) = part.split_at(digits);
-        out += &format!("0x{value}");
-        if let Ok(value) = u64::from_str_radix(value, 16) {
-            out += &format!(" = {}", crate::term::show(value, *bits, base));
-        }
-        out += rest;
-    }
-    out
 }

@@ -14,5 +14,5 @@ mod term;
 
 pub use calculation::{Calculation, calculations};
 pub use rule::question;
-pub use solver::{Answer, Solver, prove};
+pub use solver::{Answer, Prover, Solver};
 pub use steps::Detail;

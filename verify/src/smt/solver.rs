@@ -3,6 +3,7 @@
 use super::{Detail, question};
 use deburr_algebraic::interp::term::Claim;
 use deburr_rulegen::rules::model::{Rule, RuleSet};
+use rustc_hash::FxHashMap;
 
 /// What a solver says of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,30 +25,68 @@ pub trait Solver: Sync {
     fn ask(&self, script: &str) -> Answer;
 }
 
-/// Proves an instance of a rule under a claim; gives how, or `None` if no solver can.
-///
-/// `rule` is all arithmetic. Which inputs satisfy its facts is not asked: the proof is worth nothing if there are none.
-pub fn prove(
-    set: &RuleSet,
-    rule: &Rule,
-    bits: &[u8],
-    claim: Claim,
-    solvers: &[&dyn Solver],
-) -> Option<String> {
-    let mut asked = String::new();
-    for detail in [Detail::Laws, Detail::Whole] {
-        let script = question(set, rule, bits, claim, detail).ok()?;
-        // Without steps of arithmetic both are the same question, but for the ways that are looked at.
-        if script == asked {
-            continue;
-        }
-        for solver in solvers {
-            if solver.ask(&script) == Answer::Unsat {
+/// Solvers, and what they said of the questions of one rule: under several environments a rule often asks the same.
+pub struct Prover<'a> {
+    solvers: &'a [&'a dyn Solver],
+    known: FxHashMap<String, Said>,
+}
+
+/// What was said of a question, all solvers together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Said {
+    /// It is proved, by the solver of that place.
+    Proved(usize),
+    /// It is no theorem as it was asked.
+    Refuted,
+    Nothing,
+}
+
+impl<'a> Prover<'a> {
+    /// These solvers, the most useful first.
+    pub fn new(solvers: &'a [&'a dyn Solver]) -> Prover<'a> {
+        Prover { solvers, known: FxHashMap::default() }
+    }
+
+    /// Whether there is anybody to ask.
+    pub fn is_idle(&self) -> bool {
+        self.solvers.is_empty()
+    }
+
+    /// Proves an instance of a rule under a claim; gives how, or `None` if no solver can.
+    ///
+    /// `rule` is all arithmetic. Which inputs satisfy its facts is not asked: the proof is worth nothing if there are none.
+    pub fn prove(
+        &mut self,
+        set: &RuleSet,
+        rule: &Rule,
+        bits: &[u8],
+        claim: Claim,
+    ) -> Option<String> {
+        for detail in [Detail::Laws, Detail::Whole] {
+            let script = question(set, rule, bits, claim, detail).ok()?;
+            if let Said::Proved(by) = self.ask(script) {
                 let laws = if detail == Detail::Laws { " (laws)" } else { "" };
-                return Some(format!("{}{laws}", solver.name()));
+                return Some(format!("{}{laws}", self.solvers[by].name()));
             }
         }
-        asked = script;
+        None
     }
-    None
+
+    /// Without steps of arithmetic both details are the same question, but for the ways that are looked at.
+    fn ask(&mut self, script: String) -> Said {
+        if let Some(said) = self.known.get(&script) {
+            return *said;
+        }
+        let mut said = Said::Nothing;
+        for (by, solver) in self.solvers.iter().enumerate() {
+            said = match solver.ask(&script) {
+                Answer::Unsat => Said::Proved(by),
+                Answer::Sat => Said::Refuted,
+                Answer::Unknown => continue,
+            };
+            break;
+        }
+        self.known.insert(script, said);
+        said
+    }
 }
