@@ -55,6 +55,8 @@ pub(crate) struct Source {
     /// Scalars of variables that may be poison.
     may_poison: Vec<usize>,
     exhaustive: bool,
+    /// Bits of all other inputs together up to which all are tried beside poison, which takes longer.
+    poison_bits: u32,
     /// Whether the product of all edge values is tried.
     product: bool,
     step: u64,
@@ -70,9 +72,6 @@ const MIN_TRIES: u64 = 40_000;
 
 /// Points with poison, a component of a variable, where not all are tried.
 const POISON_POINTS: usize = 256;
-
-/// Bits of all other inputs together up to which all are tried beside poison.
-const POISON_BITS: u32 = 12;
 
 impl Source {
     pub(crate) fn new(rule: &Rule, terms: &Terms<'_>, options: &Options, name: &str) -> Source {
@@ -117,6 +116,7 @@ impl Source {
             scalars,
             may_poison: if drops { may_poison } else { Vec::new() },
             exhaustive,
+            poison_bits: options.exhaustive_bits * 2 / 3,
             product: product <= (options.points as f64).max(512.0),
             step: 0,
             wanted: options.points,
@@ -129,7 +129,7 @@ impl Source {
 
     /// Whether every input is tried, poison included.
     pub(crate) fn exhaustive(&self) -> bool {
-        let all = |slot: &usize| self.bits_beside(*slot) <= POISON_BITS;
+        let all = |slot: &usize| self.bits_beside(*slot) <= self.poison_bits;
         self.exhaustive && self.may_poison.iter().all(all)
     }
 
@@ -239,7 +239,7 @@ impl Source {
     fn poisoned(&mut self) -> Option<Vec<Out>> {
         let bad = *self.may_poison.get(self.poison_slot)?;
         let beside = self.bits_beside(bad);
-        let all = beside <= POISON_BITS;
+        let all = beside <= self.poison_bits;
         let values = match all {
             true => {
                 let mut rest = self.poison_step as u64;

@@ -12,6 +12,7 @@
 mod inputs;
 mod key;
 pub mod ledger;
+pub mod mutants;
 mod point;
 mod remedy;
 mod report;

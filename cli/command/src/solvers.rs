@@ -14,6 +14,9 @@ pub struct Process {
     option: fn(u128) -> Vec<OsString>,
 }
 
+/// The limit for what is quick to decide or not at all.
+const QUICK: Duration = Duration::from_millis(1500);
+
 /// Solvers by name, the most useful first.
 const KNOWN: [(&str, fn(u128) -> Vec<OsString>); 3] = [
     ("bitwuzla", |ms| vec!["--time-limit".into(), ms.to_string().into()]),
@@ -37,25 +40,26 @@ impl Solver for Process {
         self.name
     }
 
-    fn ask(&self, script: &str) -> Answer {
-        self.try_ask(script).unwrap_or(Answer::Unknown)
+    fn ask(&self, script: &str, quick: bool) -> Answer {
+        let limit = if quick { self.limit.min(QUICK) } else { self.limit };
+        self.try_ask(script, limit).unwrap_or(Answer::Unknown)
     }
 }
 
 impl Process {
-    fn try_ask(&self, script: &str) -> std::io::Result<Answer> {
+    fn try_ask(&self, script: &str, limit: Duration) -> std::io::Result<Answer> {
         let mut file = tempfile::Builder::new().prefix("deburr").suffix(".smt2").tempfile()?;
         file.write_all(script.as_bytes())?;
         file.flush()?;
         let mut child = Command::new(self.name)
-            .args((self.option)(self.limit.as_millis()))
+            .args((self.option)(limit.as_millis()))
             .arg(file.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;
         // It looks at its clock now and then only.
-        let end = Instant::now() + self.limit * 2 + Duration::from_secs(1);
+        let end = Instant::now() + limit * 2 + Duration::from_secs(1);
         let mut pause = Duration::from_millis(1);
         while child.try_wait()?.is_none() {
             if Instant::now() > end {

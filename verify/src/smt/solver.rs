@@ -21,8 +21,8 @@ pub trait Solver: Sync {
     /// Its name, for reports.
     fn name(&self) -> &str;
 
-    /// Its answer to a script with one `(check-sat)`.
-    fn ask(&self, script: &str) -> Answer;
+    /// Its answer to a script with one `(check-sat)`. What is `quick` to decide, if it is so at all, is worth less time.
+    fn ask(&self, script: &str, quick: bool) -> Answer;
 }
 
 /// Solvers, and what they said of the questions of one rule: under several environments a rule often asks the same.
@@ -64,7 +64,7 @@ impl<'a> Prover<'a> {
     ) -> Option<String> {
         for detail in [Detail::Laws, Detail::Whole] {
             let script = question(set, rule, bits, claim, detail).ok()?;
-            if let Said::Proved(by) = self.ask(script) {
+            if let Said::Proved(by) = self.ask(script, detail == Detail::Laws) {
                 let laws = if detail == Detail::Laws { " (laws)" } else { "" };
                 return Some(format!("{}{laws}", self.solvers[by].name()));
             }
@@ -73,13 +73,13 @@ impl<'a> Prover<'a> {
     }
 
     /// Without steps of arithmetic both details are the same question, but for the ways that are looked at.
-    fn ask(&mut self, script: String) -> Said {
+    fn ask(&mut self, script: String, quick: bool) -> Said {
         if let Some(said) = self.known.get(&script) {
             return *said;
         }
         let mut said = Said::Nothing;
         for (by, solver) in self.solvers.iter().enumerate() {
-            said = match solver.ask(&script) {
+            said = match solver.ask(&script, quick) {
                 Answer::Unsat => Said::Proved(by),
                 Answer::Sat => Said::Refuted,
                 Answer::Unknown => continue,

@@ -6,6 +6,7 @@
 
 use super::prims;
 use super::term::{Sort, Term, Terms};
+use deburr_ir_core::fold::prim;
 
 /// How much a solver is told of float arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,87 +50,178 @@ pub(super) fn step(t: &mut Terms, detail: Detail, step: Step, mode: Term, v: &[T
         let floats: Vec<Term> = v.iter().map(|a| t.float(*a)).collect();
         return t.rounded(step.head(), mode, &floats, w);
     }
+    let mut laws = Laws { t, w, mode };
     let bits = match step {
-        Step::Add => sum(t, mode, v[0], v[1]),
+        Step::Add => laws.sum(v[0], v[1]),
         Step::Sub => {
-            let negated = prims::float_neg(t, v[1]);
-            sum(t, mode, v[0], negated)
+            let negated = prims::float_neg(laws.t, v[1]);
+            laws.sum(v[0], negated)
         }
-        Step::Mul | Step::Div => {
-            let (a, b) = (magnitude(t, v[0]), magnitude(t, v[1]));
-            let size = match step {
-                Step::Mul => commuting(t, &format!("mul{w}"), &[mode], (a, b), &[]),
-                _ => known_nan(t, &format!("div{w}"), &[mode], &[a, b]),
-            };
-            // Both roundings treat both signs alike.
-            let sign = sign_of_product(t, v[0], v[1]);
-            signed(t, size, sign)
-        }
-        Step::Sqrt => known_nan(t, &format!("sqrt{w}"), &[mode], v),
-        Step::Fma => {
-            let (a, b) = (magnitude(t, v[0]), magnitude(t, v[1]));
-            let sign = sign_of_product(t, v[0], v[1]);
-            let addend = prims::canonical_nan(t, v[2]);
-            commuting(t, &format!("fma{w}"), &[mode], (a, b), &[sign, addend])
-        }
+        Step::Mul => laws.product(v[0], v[1]),
+        Step::Div => laws.quotient(v[0], v[1]),
+        Step::Sqrt => laws.function("sqrt", &[v[0]], &[]),
+        Step::Fma => laws.fused(v[0], v[1], v[2]),
     };
     t.float(bits)
 }
 
-fn sum(t: &mut Terms, mode: Term, a: Term, b: Term) -> Term {
-    let name = format!("add{}", t.width(a));
-    let (a, b) = (prims::canonical_nan(t, a), prims::canonical_nan(t, b));
-    commuting(t, &name, &[mode], (a, b), &[])
+/// Steps as functions of magnitudes. Both roundings treat both signs alike, so that signs can be told without knowing what a
+/// function is; and a function of which two operands may change places is one of the greater and the lesser.
+struct Laws<'t> {
+    t: &'t mut Terms,
+    w: u32,
+    mode: Term,
 }
 
-/// A function that doesn't mind the order of two operands, and gives NaN for NaN.
-fn commuting(
-    t: &mut Terms,
-    name: &str,
-    first: &[Term],
-    (a, b): (Term, Term),
-    rest: &[Term],
-) -> Term {
-    let list = |a, b| -> Vec<Term> { [a, b].iter().chain(rest).copied().collect() };
-    let one = known_nan(t, name, first, &list(a, b));
-    let other = known_nan(t, name, first, &list(b, a));
-    let same = t.equal(one, other);
-    t.assert(same);
-    one
-}
-
-/// A function of which is known that it gives NaN for NaN.
-fn known_nan(t: &mut Terms, name: &str, first: &[Term], v: &[Term]) -> Term {
-    let w = t.width(v[0]);
-    let all: Vec<Term> = first.iter().chain(v).copied().collect();
-    let result = t.unknown(name, &all, Sort::Bits(w));
-    let is_nan = prims::is(t, "fp.isNaN", result);
-    for a in v.iter().filter(|a| t.sort(**a) == Sort::Bits(w)).copied().collect::<Vec<_>>() {
-        let from = prims::is(t, "fp.isNaN", a);
-        let law = t.test("=>", &[from, is_nan]);
-        t.assert(law);
+impl Laws<'_> {
+    /// An unknown function of magnitudes and signs that gives NaN for NaN; the sign of its result is of no account.
+    fn function(&mut self, name: &str, v: &[Term], signs: &[Term]) -> Term {
+        let all: Vec<Term> = [self.mode].iter().chain(v).chain(signs).copied().collect();
+        let result = self.t.unknown(&format!("{name}{}", self.w), &all, Sort::Bits(self.w));
+        let is_nan = prims::is(self.t, "fp.isNaN", result);
+        for a in v {
+            let from = prims::is(self.t, "fp.isNaN", *a);
+            self.law(from, is_nan);
+        }
+        result
     }
-    result
-}
 
-/// The absolute value; of a NaN the canonical one.
-fn magnitude(t: &mut Terms, a: Term) -> Term {
-    let w = t.width(a);
-    let a = prims::canonical_nan(t, a);
-    let rest = t.bits(w, !(1 << (w - 1)));
-    t.bv("bvand", &[a, rest])
-}
+    /// An unknown bit that goes with a function.
+    fn bit(&mut self, name: &str, v: &[Term], sign: Term) -> Term {
+        let all: Vec<Term> = [self.mode].iter().chain(v).chain([&sign]).copied().collect();
+        self.t.unknown(&format!("{name}{}", self.w), &all, Sort::Bool)
+    }
 
-/// The sign bit of a product, alone.
-fn sign_of_product(t: &mut Terms, a: Term, b: Term) -> Term {
-    let w = t.width(a);
-    let both = t.bv("bvxor", &[a, b]);
-    t.extract(both, w - 1, w - 1)
-}
+    fn law(&mut self, from: Term, to: Term) {
+        let law = self.t.test("=>", &[from, to]);
+        self.t.assert(law);
+    }
 
-/// A magnitude with a sign.
-fn signed(t: &mut Terms, a: Term, sign: Term) -> Term {
-    let w = t.width(a);
-    let rest = t.extract(a, w - 2, 0);
-    t.apply("concat", &[sign, rest], Sort::Bits(w))
+    /// A law on the magnitude of a result.
+    fn law_equal(&mut self, from: Term, result: Term, to: Term) {
+        let (result, to) = (self.digits(result), self.digits(to));
+        let same = self.t.equal(result, to);
+        self.law(from, same);
+    }
+
+    /// A float without its sign bit.
+    fn digits(&mut self, a: Term) -> Term {
+        self.t.extract(a, self.w - 2, 0)
+    }
+
+    /// The sign bit, alone.
+    fn sign(&mut self, a: Term) -> Term {
+        self.t.extract(a, self.w - 1, self.w - 1)
+    }
+
+    /// The absolute value; of a NaN the canonical one.
+    fn magnitude(&mut self, a: Term) -> Term {
+        let a = prims::canonical_nan(self.t, a);
+        let rest = self.t.bits(self.w, !(1 << (self.w - 1)));
+        self.t.bv("bvand", &[a, rest])
+    }
+
+    /// The greater and the lesser of two magnitudes.
+    fn sorted(&mut self, a: Term, b: Term) -> (Term, Term) {
+        let greater = self.t.test("bvugt", &[a, b]);
+        (self.t.ite(greater, a, b), self.t.ite(greater, b, a))
+    }
+
+    /// A magnitude with a sign.
+    fn signed(&mut self, a: Term, sign: Term) -> Term {
+        let digits = self.digits(a);
+        self.t.apply("concat", &[sign, digits], Sort::Bits(self.w))
+    }
+
+    fn is(&mut self, a: Term, value: u64) -> Term {
+        let value = self.t.bits(self.w, value);
+        self.t.equal(a, value)
+    }
+
+    fn is_one(&mut self, a: Term) -> Term {
+        self.is(a, prim::fconst(self.w, 1.0))
+    }
+
+    /// A sum has the sign of the greater operand; it is exact where it is small, so that it is no zero but where both cancel.
+    fn sum(&mut self, a: Term, b: Term) -> Term {
+        let (sign_a, sign_b) = (self.sign(a), self.sign(b));
+        let (a, b) = (self.magnitude(a), self.magnitude(b));
+        let (high, low) = self.sorted(a, b);
+        let differ = self.t.bv("bvxor", &[sign_a, sign_b]);
+        let size = self.function("add", &[high, low], &[differ]);
+        let nothing = self.is(low, 0);
+        self.law_equal(nothing, size, high);
+        let (same, finite) = (self.t.equal(a, b), self.is_finite(high));
+        let opposite = self.t.nonzero(differ);
+        let cancel = self.t.all(&[same, finite, opposite]);
+        let zero = self.t.bits(self.w, 0);
+        self.law_equal(cancel, size, zero);
+        let infinite = self.t.not(finite);
+        let infinities = self.t.all(&[same, infinite, opposite]);
+        let is_nan = prims::is(self.t, "fp.isNaN", size);
+        self.law(infinities, is_nan);
+        let (a_wins, b_wins) = (self.t.test("bvugt", &[a, b]), self.t.test("bvugt", &[b, a]));
+        let both = self.t.bv("bvand", &[sign_a, sign_b]);
+        let sign = self.t.ite(b_wins, sign_b, both);
+        let sign = self.t.ite(a_wins, sign_a, sign);
+        self.signed(size, sign)
+    }
+
+    fn is_finite(&mut self, a: Term) -> Term {
+        let inf = self.t.bits(self.w, prim::inf(self.w));
+        self.t.test("bvult", &[a, inf])
+    }
+
+    fn product(&mut self, a: Term, b: Term) -> Term {
+        let sign = self.sign_of_product(a, b);
+        let (a, b) = (self.magnitude(a), self.magnitude(b));
+        let (high, low) = self.sorted(a, b);
+        let size = self.function("mul", &[high, low], &[]);
+        for (one, other) in [(high, low), (low, high)] {
+            let is_one = self.is_one(one);
+            self.law_equal(is_one, size, other);
+        }
+        let (zero, finite) = (self.is(low, 0), self.is_finite(high));
+        let none = self.t.all(&[zero, finite]);
+        let zero = self.t.bits(self.w, 0);
+        self.law_equal(none, size, zero);
+        self.signed(size, sign)
+    }
+
+    fn quotient(&mut self, a: Term, b: Term) -> Term {
+        let sign = self.sign_of_product(a, b);
+        let (a, b) = (self.magnitude(a), self.magnitude(b));
+        let size = self.function("div", &[a, b], &[]);
+        let is_one = self.is_one(b);
+        self.law_equal(is_one, size, a);
+        self.signed(size, sign)
+    }
+
+    /// The sign of `a·b + c` is that of the product or the other, as magnitudes have it, but where the sum is exactly zero.
+    fn fused(&mut self, a: Term, b: Term, c: Term) -> Term {
+        let sign = self.sign_of_product(a, b);
+        let sign_c = self.sign(c);
+        let (a, b, c) = (self.magnitude(a), self.magnitude(b), self.magnitude(c));
+        let (high, low) = self.sorted(a, b);
+        let differ = self.t.bv("bvxor", &[sign, sign_c]);
+        let v = [high, low, c];
+        let size = self.function("fma", &v, &[differ]);
+        let (other, exact) = (self.bit("fma_sign", &v, differ), self.bit("fma_zero", &v, differ));
+        let opposite = self.t.nonzero(differ);
+        self.law(other, opposite);
+        let zero = self.t.bits(self.w, 0);
+        self.law_equal(exact, size, zero);
+        let cancel = self.t.all(&[exact, opposite]);
+        let flipped = self.t.bv("bvnot", &[sign]);
+        let sign = self.t.ite(other, flipped, sign);
+        let plus = self.t.bits(1, 0);
+        let sign = self.t.ite(cancel, plus, sign);
+        self.signed(size, sign)
+    }
+
+    /// The sign bit of a product, alone.
+    fn sign_of_product(&mut self, a: Term, b: Term) -> Term {
+        let both = self.t.bv("bvxor", &[a, b]);
+        self.sign(both)
+    }
 }

@@ -41,7 +41,7 @@ impl Solver for Z3 {
         "z3"
     }
 
-    fn ask(&self, script: &str) -> Answer {
+    fn ask(&self, script: &str, _quick: bool) -> Answer {
         let said = self.says(script);
         match said.lines().next() {
             Some("unsat") => Answer::Unsat,
