@@ -13,6 +13,7 @@ mod inputs;
 mod point;
 mod remedy;
 mod report;
+mod shrink;
 pub mod smt;
 
 pub use remedy::remedy;
@@ -37,12 +38,14 @@ pub struct Options {
     pub exhaustive_bits: u32,
     /// Seed of the random points.
     pub seed: u64,
+    /// Whether counterexamples are made plain, for who looks at them.
+    pub plain: bool,
 }
 
 impl Default for Options {
     /// Full size.
     fn default() -> Options {
-        Options { points: 4000, exhaustive_bits: 24, seed: 1 }
+        Options { points: 4000, exhaustive_bits: 24, seed: 1, plain: true }
     }
 }
 
@@ -208,6 +211,11 @@ pub fn check_instance(
             point::Outcome::Excused => excused += 1,
             point::Outcome::TooMany => given_up += 1,
             point::Outcome::Differs { before, after } => {
+                let mut found = shrink::Counterexample { point, before, after };
+                if options.plain {
+                    found = shrink::shrink(rule, &terms, bits, approximate, found);
+                }
+                let shrink::Counterexample { point, before, after } = found;
                 verdict.kind = Kind::Refuted;
                 verdict.witness = Some(report::witness(set, rule, bits, &point, before, after));
                 if let Some(Some(read)) = terms.used_bits(&point) {
@@ -248,6 +256,7 @@ pub fn check_instance(
 /// A licence is shown to be needed by an instance that is refuted without it, or that is the same bit by bit with it and
 /// only within a bound without it. Where results are within the bound either way, nothing shows the need.
 pub fn needless_licences(set: &RuleSet, rule: &Rule, options: &Options) -> Vec<&'static str> {
+    let options = &Options { plain: false, ..options.clone() };
     let worth = |kind| match kind {
         Kind::Proved | Kind::Tested | Kind::Waived => 2,
         Kind::Bounded => 1,
