@@ -16,6 +16,7 @@ pub mod mutants;
 mod point;
 mod remedy;
 mod report;
+mod shrink;
 pub mod smt;
 
 pub use key::{CHECKER, Key, Keys, SEMANTICS};
@@ -43,12 +44,20 @@ pub struct Options {
     pub exhaustive_bits: u32,
     /// Seed of the random points.
     pub seed: u64,
+    /// Whether counterexamples are made plain, for who looks at them.
+    pub plain: bool,
 }
 
 impl Default for Options {
     /// Full size.
     fn default() -> Options {
-        Options { points: 4000, unproved_points: 131_072, exhaustive_bits: 24, seed: 1 }
+        Options {
+            points: 4000,
+            unproved_points: 131_072,
+            exhaustive_bits: 24,
+            seed: 1,
+            plain: true,
+        }
     }
 }
 
@@ -227,6 +236,11 @@ pub fn check_instance(
             point::Outcome::Excused => excused += 1,
             point::Outcome::TooMany => given_up += 1,
             point::Outcome::Differs { before, after } => {
+                let mut found = shrink::Counterexample { point, before, after };
+                if options.plain {
+                    found = shrink::shrink(rule, &terms, bits, approximate, found);
+                }
+                let shrink::Counterexample { point, before, after } = found;
                 verdict.kind = Kind::Refuted;
                 verdict.witness = Some(report::witness(set, rule, bits, &point, before, after));
                 if let Some(Some(read)) = terms.used_bits(&point) {
@@ -289,6 +303,7 @@ pub fn needed_at(
     licence: &str,
     options: &Options,
 ) -> Option<(usize, Claim)> {
+    let options = &Options { plain: false, ..options.clone() };
     let worth = |kind| match kind {
         Kind::Proved | Kind::Tested | Kind::Waived => 2,
         Kind::Bounded => 1,

@@ -171,35 +171,55 @@ fn near(
     let ulps = f64::from(rule.ulps.unwrap_or(DEFAULT_ULPS));
     // Intermediate results of a few operations on such inputs are at most the cube of the largest.
     let magnitude = scale * scale * scale;
-    let bound = ulps * magnitude * epsilon(root_bits);
+    let bound = |b: f64| {
+        // What is larger came from an exponential, which multiplies an operand's error by the operand: a logarithm of it.
+        let size = if b > magnitude { b * b.log2().max(1.0) } else { magnitude };
+        ulps * size * epsilon(root_bits)
+    };
     match terms.root_base() {
-        Base::Float => near_floats(root_bits, before, after, bound),
+        Base::Float => near_floats(root_bits, before, after, &bound),
         // What only moves bits may have moved a float's.
         _ => {
             let moved = terms.root_moves() && matches!(root_bits, 16 | 32 | 64);
-            let close = moved && near_floats(root_bits, before, after, bound) == Some(true);
+            let close = moved && near_floats(root_bits, before, after, &bound) == Some(true);
             Some(close || near_inputs_give(rule, terms, inputs, after, (bits, ulps)))
         }
     }
 }
 
-/// Whether a float is within a bound of one of the pattern's; `None` where the pattern's isn't finite.
-fn near_floats(root_bits: u8, before: &[&Value], after: &Value, bound: f64) -> Option<bool> {
+/// Whether a float is within a bound of one of the pattern's, which depends on how large that is; `None` where the
+/// pattern's isn't finite or so near to what isn't that the bound reaches it.
+fn near_floats(
+    root_bits: u8,
+    before: &[&Value],
+    after: &Value,
+    bound: &dyn Fn(f64) -> f64,
+) -> Option<bool> {
     for (i, a) in after.iter().enumerate() {
         let a = as_f64(root_bits, *a)?;
-        let mut best = f64::INFINITY;
+        let mut near = false;
         for b in before {
             let b = as_f64(root_bits, b[i])?;
-            if !b.is_finite() {
+            let bound = bound(b.abs());
+            if b.abs() + bound > greatest(root_bits) {
                 return None;
             }
-            best = best.min((a - b).abs());
+            near |= (a - b).abs() <= bound;
         }
-        if best > bound || !a.is_finite() {
+        if !near {
             return Some(false);
         }
     }
     Some(true)
+}
+
+/// The greatest finite number.
+fn greatest(bits: u8) -> f64 {
+    match bits {
+        16 => 65504.0,
+        32 => f32::MAX.into(),
+        _ => f64::MAX,
+    }
 }
 
 /// One unit in the last place of 1.0.

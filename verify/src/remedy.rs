@@ -24,8 +24,9 @@ enum Holds {
 /// `where env(denorm = keep | any)`, `where nonneg(a)`. `None` if it is none of those that are tried: fewer environments,
 /// one licence, two licences, and a fact on one variable.
 pub fn remedy(set: &RuleSet, rule: &Rule, options: &Options) -> Option<String> {
-    let quick = Options { points: options.points.min(400), exhaustive_bits: 8, ..options.clone() };
-    let tried = Trial { set, quick, full: options };
+    let full = Options { plain: false, ..options.clone() };
+    let quick = Options { points: full.points.min(400), exhaustive_bits: 8, ..full.clone() };
+    let tried = Trial { set, quick, full };
     if rule.waive.is_some() {
         return None;
     }
@@ -81,7 +82,7 @@ fn written(env: &str, licences: &[u16]) -> String {
 struct Trial<'a> {
     set: &'a RuleSet,
     quick: Options,
-    full: &'a Options,
+    full: Options,
 }
 
 impl Trial<'_> {
@@ -102,7 +103,7 @@ impl Trial<'_> {
         if good.is_empty() || product != good.len() as u32 {
             return None;
         }
-        match self.holds(rule, &good, self.full) {
+        match self.holds(rule, &good, &self.full) {
             Holds::No => None,
             holds => Some(((good.len() != all.len()).then_some(env), holds)),
         }
@@ -157,7 +158,7 @@ impl Trial<'_> {
                 let args = vec![more.nodes.len() - 1];
                 more.facts.push(FactUse { fact: index, args, bits: var.class, span: var.span });
                 let quick = self.holds(&more, &all, &self.quick);
-                if quick > Holds::No && self.holds(&more, &all, self.full) > Holds::No {
+                if quick > Holds::No && self.holds(&more, &all, &self.full) > Holds::No {
                     return Some(format!("where {}({})", fact.name, var.name));
                 }
             }

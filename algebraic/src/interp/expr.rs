@@ -269,6 +269,8 @@ impl Evaluator<'_> {
                     })
                     .collect()
             }
+            // Like one that arithmetic gives: the folder marks it so too.
+            ExprKind::Const(Const::Nan) => smallvec![Out::AnyNan; usize::from(e.ty.comps)],
             ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Bool(_) | ExprKind::Const(_) => {
                 let bits = self.literal(e);
                 smallvec![Out::Bits(bits); usize::from(e.ty.comps)]
@@ -290,7 +292,6 @@ impl Evaluator<'_> {
             ExprKind::Const(Const::IntMin) => 1 << (w - 1),
             ExprKind::Const(Const::IntMax) => mask(w) >> 1,
             ExprKind::Const(Const::UintMax) => mask(w),
-            ExprKind::Const(Const::Nan) => prim::nan(w),
             ExprKind::Const(Const::Inf) => prim::inf(w),
             _ => 0,
         }

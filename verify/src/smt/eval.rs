@@ -171,6 +171,7 @@ impl Evaluator<'_> {
                 };
                 (0..comps).map(apply).collect()
             }
+            ExprKind::Const(Const::Nan) => (0..comps).map(|i| self.nan(e, i)).collect(),
             ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Bool(_) | ExprKind::Const(_) => {
                 let bits = self.literal(e);
                 smallvec![Scalar::plain(bits); comps]
@@ -217,6 +218,25 @@ impl Evaluator<'_> {
         Scalar { any: (!known).then_some(yes), ..Scalar::plain(bits) }
     }
 
+    /// The constant `NAN`, which is like a NaN that arithmetic gives.
+    fn nan(&mut self, e: &Expr, which: usize) -> Scalar {
+        let w = self.w(e.ty);
+        let folded = matches!(self.floats, Floats::Folded(_));
+        let bits = match folded {
+            true => self.t.bits(w, deburr_ir_core::fold::prim::nan(w)),
+            false => {
+                let place = self.place(e, which, Vec::new());
+                let bits = self.choices.any(self.t, self.owner, place, Sort::Bits(w));
+                let is_nan = prims::is(self.t, "fp.isNaN", bits);
+                self.t.assert(is_nan);
+                bits
+            }
+        };
+        let free = folded || self.choices.taking == Taking::ByScript;
+        let nan = free.then(|| self.t.truth(true));
+        Scalar { nan, ..Scalar::plain(bits) }
+    }
+
     fn literal(&mut self, e: &Expr) -> Term {
         use deburr_ir_core::fold::prim;
         let w = self.w(e.ty);
@@ -229,7 +249,6 @@ impl Evaluator<'_> {
             ExprKind::Const(Const::IntMin) => 1 << (w - 1),
             ExprKind::Const(Const::IntMax) => ones >> 1,
             ExprKind::Const(Const::UintMax) => ones,
-            ExprKind::Const(Const::Nan) => prim::nan(w),
             ExprKind::Const(Const::Inf) => prim::inf(w),
             _ => 0,
         };

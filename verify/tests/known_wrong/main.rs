@@ -1,0 +1,58 @@
+//! Rules that compilers have had and that were wrong, each with a twin that is right. `accept_c_2` replays the
+//! counterexamples with the command.
+
+mod entries;
+
+use deburr_verify::Options;
+use entries::{Entry, entries, larger, library, misjudged, refutations, verdicts};
+
+#[test]
+fn known_rules_are_judged_as_they_must_be() {
+    let library = library().unwrap();
+    let options = Options::scaled(0.05);
+    let judge = |entry: &Entry| {
+        let mut wrong: Vec<String> = Vec::new();
+        // A counterexample of the smallest size may be that of any of the rules.
+        let mut found = Vec::new();
+        for rule in &entry.wrong {
+            let judged = verdicts(&library, rule, &options).map_err(|codes| format!("{codes:?}"));
+            match judged.and_then(refutations) {
+                Ok(list) => found.extend(list),
+                Err(why) => wrong.push(format!("{rule}: {why}")),
+            }
+        }
+        wrong.extend(larger(entry, &found));
+        wrong.extend(misjudged(&library, entry, &options));
+        wrong.into_iter().map(|why| format!("{}: {why}", entry.id)).collect::<Vec<_>>()
+    };
+    let wrong: Vec<String> = entries().unwrap().iter().flat_map(judge).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_list_is_whole() {
+    let list = entries().unwrap();
+    assert_eq!(list.len(), 47);
+    for entry in &list {
+        let id = &entry.id;
+        assert!(!entry.right.is_empty(), "{id} has no rule that is right");
+        assert_eq!(entry.refuse, !entry.wrong.is_empty() || !entry.invalid.is_empty(), "{id}");
+        assert_eq!(entry.given.is_some(), !entry.wrong.is_empty(), "{id}");
+        let foreign = entry.wrong.iter().any(|rule| rule.contains("shfr("));
+        assert_eq!(entry.eval.is_some(), foreign, "{id}");
+        assert_eq!(list.iter().filter(|e| e.id == *id).count(), 1, "{id} stands twice");
+    }
+}
+
+/// What replaces an opcode of the list where the command evaluates it is that opcode.
+#[test]
+fn replacements_for_the_command_are_the_same() {
+    let library = library().unwrap();
+    for rule in [
+        "shfr(b, a, c) => u2u32(ushr(pack_64_2x32_split(a, b), iand(c, 31)))",
+        "u2u32(ushr(pack_64_2x32_split(a, b), iand(c, 31))) => shfr(b, a, c)",
+    ] {
+        let found = verdicts(&library, rule, &Options::scaled(0.05)).unwrap();
+        assert!(found.iter().all(|v| v.is_good()), "{rule}: {}", found[0]);
+    }
+}
