@@ -15,7 +15,7 @@ pub struct Process {
 }
 
 /// The limit for what is quick to decide or not at all.
-const QUICK: Duration = Duration::from_millis(1500);
+const QUICK: Duration = Duration::from_millis(4000);
 
 /// Solvers by name, the most useful first.
 const KNOWN: [(&str, fn(u128) -> Vec<OsString>); 3] = [
@@ -32,7 +32,12 @@ pub fn on_path(limit: Duration) -> Vec<Process> {
         command.status().is_ok_and(|status| status.success())
     };
     let found = KNOWN.iter().filter(|(name, _)| starts(name));
-    found.map(|(name, option)| Process { name, limit, option: *option }).collect()
+    // What the first can't tell the others rarely can.
+    let limits = std::iter::once(limit).chain(std::iter::repeat(limit / 2));
+    found
+        .zip(limits)
+        .map(|((name, option), limit)| Process { name, limit, option: *option })
+        .collect()
 }
 
 impl Solver for Process {

@@ -25,7 +25,11 @@ pub mod b_6_bisect;
 pub mod b_6_explain;
 pub mod b_6_order;
 pub mod b_6_seeing;
+pub mod c_1;
 pub mod c_2;
+pub mod c_3;
+pub mod c_4;
+pub mod c_5;
 mod clone;
 pub mod corpus;
 pub mod seeded;
@@ -144,7 +148,11 @@ pub const LINES: &[Line] = &[
     Line { name: "accept_b_5", run: b_5::run, open: None },
     Line { name: "accept_b_6_order", run: b_6_order::run, open: None },
     Line { name: "accept_b_6_seeing", run: b_6_seeing::run, open: None },
+    Line { name: "accept_c_1", run: c_1::run, open: None },
     Line { name: "accept_c_2", run: c_2::run, open: None },
+    Line { name: "accept_c_3", run: c_3::run, open: None },
+    Line { name: "accept_c_4", run: c_4::run, open: None },
+    Line { name: "accept_c_5", run: c_5::run, open: None },
     Line { name: "accept_seeded", run: seeded::run, open: None },
 ];
 

@@ -78,7 +78,9 @@ impl<'a> Prover<'a> {
             return *said;
         }
         let mut said = Said::Nothing;
-        for (by, solver) in self.solvers.iter().enumerate() {
+        // Where the first can't tell quickly, the others can't either.
+        let several = if quick { 1 } else { self.solvers.len() };
+        for (by, solver) in self.solvers.iter().enumerate().take(several) {
             said = match solver.ask(&script, quick) {
                 Answer::Unsat => Said::Proved(by),
                 Answer::Sat => Said::Refuted,

@@ -149,13 +149,18 @@ impl Laws<'_> {
         let (high, low) = self.sorted(a, b);
         let differ = self.t.bv("bvxor", &[sign_a, sign_b]);
         let size = self.function("add", &[high, low], &[differ]);
-        let nothing = self.is(low, 0);
+        let (nothing, nothing_at_all) = (self.is(low, 0), self.is(high, 0));
         self.law_equal(nothing, size, high);
         let (same, finite) = (self.t.equal(a, b), self.is_finite(high));
         let opposite = self.t.nonzero(differ);
         let cancel = self.t.all(&[same, finite, opposite]);
         let zero = self.t.bits(self.w, 0);
         self.law_equal(cancel, size, zero);
+        // Small sums are exact.
+        let (digits, none) = (self.digits(size), self.t.bits(self.w - 1, 0));
+        let vanishes = self.t.equal(digits, none);
+        let either = self.t.some(&[nothing_at_all, cancel]);
+        self.law(vanishes, either);
         let infinite = self.t.not(finite);
         let infinities = self.t.all(&[same, infinite, opposite]);
         let is_nan = prims::is(self.t, "fp.isNaN", size);
@@ -194,7 +199,30 @@ impl Laws<'_> {
         let size = self.function("div", &[a, b], &[]);
         let is_one = self.is_one(b);
         self.law_equal(is_one, size, a);
+        self.by_power_of_two(size, a, b);
         self.signed(size, sign)
+    }
+
+    /// Division by a power of two is multiplication by its reciprocal, where both are normal.
+    fn by_power_of_two(&mut self, quotient: Term, a: Term, b: Term) {
+        let w = self.w;
+        let one = prim::fconst(w, 1.0);
+        // Bits below the exponent, whose bias is odd. The exponents of a power and of its reciprocal are twice the bias.
+        let fraction = one.trailing_zeros();
+        let twice = self.t.bits(w, 2 * one);
+        let reciprocal = self.t.bv("bvsub", &[twice, b]);
+        let (high, low) = self.sorted(a, reciprocal);
+        let product = self.function("mul", &[high, low], &[]);
+        let digits = self.t.extract(b, fraction - 1, 0);
+        let none = self.t.bits(fraction, 0);
+        let mut is_power = vec![self.t.equal(digits, none)];
+        for normal in [b, reciprocal] {
+            let (least, inf) = (self.t.bits(w, 1 << fraction), self.t.bits(w, prim::inf(w)));
+            is_power.push(self.t.test("bvuge", &[normal, least]));
+            is_power.push(self.t.test("bvult", &[normal, inf]));
+        }
+        let is_power = self.t.all(&is_power);
+        self.law_equal(is_power, quotient, product);
     }
 
     /// The sign of `a·b + c` is that of the product or the other, as magnitudes have it, but where the sum is exactly zero.
