@@ -1,11 +1,13 @@
 //! Points at which a rule is tried: all of them, or edge values first and random ones after.
 
+use crate::aim::Aim;
+use crate::edges::{Format, Numbers, Read, format};
 use crate::{Options, is_input};
 use deburr_algebraic::interp::expr::{Out, Value};
 use deburr_algebraic::interp::term::{Inputs, Terms};
 use deburr_ir_core::fold::prim;
 use deburr_rulegen::expr::Base;
-use deburr_rulegen::rules::model::{Node, NodeKind, Rule, VarKind};
+use deburr_rulegen::rules::model::{NodeKind, Rule, RuleSet, VarKind};
 use smallvec::SmallVec;
 
 /// A small generator of numbers (SplitMix64): the points of a rule are the same in every run.
@@ -44,11 +46,12 @@ pub(crate) enum Point {
 struct Scalar {
     bits: u8,
     base: Base,
+    read: Read,
     edges: Vec<u64>,
 }
 
 /// The points of one instance.
-pub(crate) struct Source {
+pub(crate) struct Source<'a> {
     /// Component count by variable; 0 for bound operations.
     shapes: Vec<usize>,
     scalars: Vec<Scalar>,
@@ -57,54 +60,68 @@ pub(crate) struct Source {
     exhaustive: bool,
     /// Bits of all other inputs together up to which all are tried beside poison, which takes longer.
     poison_bits: u32,
-    /// Whether the product of all edge values is tried.
-    product: bool,
+    /// All combinations of so many edge values of each scalar are tried, until they were.
+    grid: Option<usize>,
     step: u64,
     wanted: u64,
     tries: u64,
     poison_slot: usize,
     poison_step: usize,
+    aim: Aim<'a>,
     rng: Rng,
 }
 
 /// Points tried at least before facts count as unsatisfiable.
 const MIN_TRIES: u64 = 40_000;
 
+/// One of so many random points is aimed.
+const AIMED: u64 = 4;
+
 /// Points with poison, a component of a variable, where not all are tried.
 const POISON_POINTS: usize = 256;
 
-impl Source {
-    pub(crate) fn new(rule: &Rule, terms: &Terms<'_>, options: &Options, name: &str) -> Source {
+impl<'a> Source<'a> {
+    pub(crate) fn new(
+        set: &'a RuleSet,
+        rule: &'a Rule,
+        terms: &'a Terms<'a>,
+        reads: &[Read],
+        options: &Options,
+        name: &str,
+    ) -> Source<'a> {
         let mut scalars = Vec::new();
         let mut shapes = Vec::new();
         let mut may_poison = Vec::new();
-        // Numbers of the rule itself decide where it goes wrong.
-        let own: Vec<(u8, u64)> = rule.nodes.iter().filter_map(|n| literal(n, terms)).collect();
+        let mut places = Vec::new();
+        let numbers = Numbers::of(set, rule, terms);
         for (v, var) in rule.vars.iter().enumerate() {
             if !is_input(rule, v) {
                 shapes.push(0);
+                places.push(None);
                 continue;
             }
             let comps = usize::from(terms.comps(var.comps)).max(1);
             let bits = terms.class_bits(var.class);
             shapes.push(comps);
+            places.push(Some(scalars.len()));
             for _ in 0..comps {
                 if var.kind == VarKind::Value {
                     may_poison.push(scalars.len());
                 }
-                let base = if is_float_use(rule, v) && bits >= 16 { Base::Float } else { var.base };
-                let mut edges = edges(base, bits);
-                for (_, v) in own.iter().filter(|o| o.0 == bits) {
-                    if !edges.contains(v) {
-                        edges.insert(edges.len().min(3), *v);
-                    }
-                }
-                scalars.push(Scalar { bits, base, edges });
+                let read = reads[v];
+                let edges = numbers.edges(var.base, read, bits);
+                scalars.push(Scalar { bits, base: var.base, read, edges });
             }
         }
         let total: u32 = scalars.iter().map(|s| u32::from(s.bits)).sum();
         let exhaustive = total <= options.exhaustive_bits;
-        let product: f64 = scalars.iter().map(|s| s.edges.len() as f64).product();
+        let among = |n: usize| scalars.iter().map(|s| s.edges.len().min(n) as f64).product::<f64>();
+        let longest = scalars.iter().map(|s| s.edges.len()).max().unwrap_or(0);
+        let all = (options.points as f64).max(512.0);
+        let grid = match among(longest) <= all {
+            true => longest,
+            false => (1..longest).rev().find(|n| among(*n) <= all / 4.0).unwrap_or(1),
+        };
         let hash = name
             .bytes()
             .fold(options.seed, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
@@ -117,12 +134,13 @@ impl Source {
             may_poison: if drops { may_poison } else { Vec::new() },
             exhaustive,
             poison_bits: options.exhaustive_bits * 2 / 3,
-            product: product <= (options.points as f64).max(512.0),
+            grid: Some(grid),
             step: 0,
             wanted: options.points,
             tries: 0,
             poison_slot: 0,
             poison_step: 0,
+            aim: Aim::new(set, rule, terms, places),
             rng: Rng(hash),
         }
     }
@@ -165,7 +183,9 @@ impl Source {
     /// Whether a float among the components is NaN.
     pub(crate) fn has_nan(&self, values: &[u64]) -> bool {
         let pairs = self.scalars.iter().zip(values);
-        pairs.into_iter().any(|(s, v)| s.base == Base::Float && prim::is_nan(s.bits.into(), *v))
+        pairs
+            .into_iter()
+            .any(|(s, v)| s.read.float && s.bits >= 16 && prim::is_nan(s.bits.into(), *v))
     }
 
     fn all(&mut self) -> Option<Scalars> {
@@ -183,25 +203,31 @@ impl Source {
     }
 
     fn some(&mut self, satisfied: u64) -> Option<Scalars> {
-        if self.product {
+        if let Some(most) = self.grid {
             let mut rest = self.step as usize;
             let mut out = Scalars::new();
             for s in &self.scalars {
-                out.push(s.edges[rest % s.edges.len()]);
-                rest /= s.edges.len();
+                let count = s.edges.len().min(most);
+                out.push(s.edges[rest % count]);
+                rest /= count;
             }
             if rest == 0 {
                 self.step += 1;
                 return Some(out);
             }
-            self.product = false;
+            self.grid = None;
         }
         self.tries += 1;
         if satisfied >= self.wanted || self.tries > (64 * self.wanted).max(MIN_TRIES) {
             return None;
         }
         // Early points are simple, so that what refutes a rule is.
-        Some(self.draw(3 + self.tries as usize / 4))
+        let mut out = self.draw(3 + self.tries as usize / 4);
+        if self.tries.is_multiple_of(AIMED) {
+            let inputs = self.inputs(Point::Bits(out.clone()));
+            self.aim.at(&mut out, &inputs, self.rng.next());
+        }
+        Some(out)
     }
 
     /// One random point, its edge values among the first so many.
@@ -221,7 +247,7 @@ impl Source {
                         _ => near ^ 1 << (s.bits - 1),
                     }
                 }
-                _ => random(&mut self.rng, s.base, s.bits),
+                _ => random(&mut self.rng, s),
             };
             let value = value & mask(s.bits);
             out.push(value);
@@ -262,13 +288,6 @@ impl Source {
     }
 }
 
-/// A literal's bits, and how many.
-fn literal(node: &Node, terms: &Terms<'_>) -> Option<(u8, u64)> {
-    let NodeKind::Literal(value, base) = &node.kind else { return None };
-    let bits = terms.class_bits(node.class);
-    value.encode(*base, bits).ok().map(|v| (bits, v))
-}
-
 /// Whether some operation of the rule may ignore an operand: selections and absorbing bit operations.
 fn may_drop_poison(rule: &Rule) -> bool {
     // A replacement that uses fewer operands than the pattern only drops poison; one that selects may need them.
@@ -278,144 +297,27 @@ fn may_drop_poison(rule: &Rule) -> bool {
     })
 }
 
-/// Whether a variable is read as a float somewhere, so that float edge values matter to it.
-fn is_float_use(rule: &Rule, var: usize) -> bool {
-    rule.vars[var].base == Base::Float
-}
-
-/// Values that rules are wrong at, simplest first.
-fn edges(base: Base, bits: u8) -> Vec<u64> {
-    let m = mask(bits);
-    let mut out: Vec<u64> = match base {
-        // Wide bools are read as true where they are not 0.
-        Base::Bool => vec![0, m, 1, 2 & m, 1 << (bits - 1)],
-        Base::Float => float_edges(bits),
-        Base::Int | Base::Uint => {
-            let below = |n: u64| m.wrapping_sub(n);
-            let mut out = vec![0, 1, m, 2, below(1), 1 << (bits - 1), m >> 1, 3, 7, 8];
-            out.extend([
-                31,
-                32,
-                5,
-                (1 << (bits - 1)) + 1,
-                (m >> 1).wrapping_sub(1),
-                below(2),
-                4,
-                15,
-                16,
-                33,
-                63,
-                64,
-            ]);
-            out.extend((0..bits).map(|i| 1 << i));
-            out.extend((0..bits).map(|i| (1 << i) - 1));
-            out.extend((0..bits).map(|i| m << i));
-            out.extend([
-                0xff,
-                0xff00,
-                0xffff,
-                0x5555_5555_5555_5555,
-                0xaaaa_aaaa_aaaa_aaaa,
-                10,
-                100,
-            ]);
-            if bits == 64 {
-                // Rounded to 53 bits it is the middle between two 24-bit neighbours.
-                out.extend([1 << 62 | 1 << 38 | 1, 1 << 61 | 1 << 37 | 1]);
-            }
-            if bits >= 16 {
-                // Bit patterns of floats: 1.0, -1.0, NaN.
-                out.extend(float_edges(bits).into_iter().take(8));
-            }
-            out
-        }
-    };
-    let mut seen = Vec::new();
-    out.retain(|v| {
-        let v = *v & m;
-        let new = !seen.contains(&v);
-        seen.push(v);
-        new
-    });
-    out.iter().map(|v| v & m).collect()
-}
-
-pub(crate) fn float_edges(bits: u8) -> Vec<u64> {
-    let (exponent, fraction) = match bits {
-        16 => (5u32, 10u32),
-        32 => (8, 23),
-        _ => (11, 52),
-    };
-    let sign = 1u64 << (bits - 1);
-    let bias = (1u64 << (exponent - 1)) - 1;
-    let of = |e: i64, f: u64| ((bias as i64 + e) as u64) << fraction | f;
-    let inf = ((1u64 << exponent) - 1) << fraction;
-    let half = 1u64 << (fraction - 1);
-    let one = of(0, 0);
-    let mut out = vec![0, sign, one, one | sign, inf | half, inf, inf | sign, of(1, 0), of(-1, 0)];
-    out.extend([of(1, half), of(0, half), of(0, half) | sign, of(-1, 0) | sign, of(1, 0) | sign]);
-    // The least and the greatest denormal, the least normal, the greatest number, and beside them.
-    out.extend([
-        1,
-        1 | sign,
-        (1 << fraction) - 1,
-        1 << fraction,
-        (1 << fraction) | sign,
-        inf - 1,
-        (inf - 1) | sign,
-    ]);
-    out.extend([
-        one + 1,
-        one - 1,
-        inf | 1,
-        inf | half | sign,
-        inf | half | 1,
-        half,
-        (1 << fraction) + 1,
-    ]);
-    out.extend([
-        of(2, half),
-        of(3, 0),
-        of(-2, 0),
-        of(-3, half),
-        of(4, 3),
-        of(1, 1),
-        of(2, half) | sign,
-    ]);
-    let big = i64::from(fraction);
-    // Just above the middle between two neighbours of a narrower format: wrong if rounded twice.
-    let above_half = |narrow: u32| of(0, 1 << (fraction - narrow - 1) | 1);
-    out.extend([10, 23].into_iter().filter(|n| *n + 1 < fraction).map(above_half));
-    out.extend([of(big, 0), of(big, 1), of(big - 1, 1), of(big + 1, 0)].map(|v| v & !sign));
-    out.extend([of(-(bias as i64) + 2, half), of(bias as i64 - 1, half), of(bias as i64, 0)]);
-    out
-}
-
-fn random(rng: &mut Rng, base: Base, bits: u8) -> u64 {
+fn random(rng: &mut Rng, scalar: &Scalar) -> u64 {
     let raw = rng.next();
-    match base {
-        Base::Bool => {
-            if bits == 1 {
-                raw & 1
-            } else {
-                (raw & 1).wrapping_neg()
-            }
-        }
-        Base::Float => match rng.below(3) {
+    let bits = scalar.bits;
+    let float = match scalar.read {
+        Read { float: true, int: true } => rng.below(2) == 0,
+        Read { float, .. } => float,
+    };
+    match scalar.base {
+        Base::Bool if bits == 1 => raw & 1,
+        Base::Bool => (raw & 1).wrapping_neg(),
+        _ if float && bits >= 16 => match rng.below(3) {
             // A moderate exponent: sums and products of such are exact or rounded, not Inf.
             0 | 1 => {
-                let (exponent, fraction) = match bits {
-                    16 => (5u32, 10u32),
-                    32 => (8, 23),
-                    _ => (11, 52),
-                };
+                let Format { exponent, fraction } = format(bits);
                 let bias = (1u64 << (exponent - 1)) - 1;
                 let e = bias - 4 + rng.below(9) as u64;
                 (raw & ((1 << fraction) - 1)) | e << fraction | (raw >> 63) << (bits - 1)
             }
             _ => raw,
         },
-        Base::Int | Base::Uint => match rng.below(3) {
+        Base::Float | Base::Int | Base::Uint => match rng.below(3) {
             0 => raw >> rng.below(64),
             1 => raw & 0xff,
             _ => raw,

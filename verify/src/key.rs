@@ -7,7 +7,7 @@
 use crate::report;
 use deburr_algebraic::interp::expr::{Choices, Evaluator, Out, Side};
 use deburr_algebraic::interp::term::Claim;
-use deburr_ir_core::fold::FloatEnv;
+use deburr_ir_core::fold::{FloatEnv, prim};
 use deburr_ir_core::{Denorm, Rounding};
 use deburr_rulegen::expr::{Base, Expr, ExprKind, Prim, Ty, Width};
 use deburr_rulegen::rules::model::{Comps, NodeId, NodeKind, Rule, RuleSet, VarKind};
@@ -278,13 +278,20 @@ fn samples(base: Base, bits: u8) -> Vec<u64> {
     let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
     let top = 1u64 << (bits - 1);
     let mut out = match base {
-        Base::Float => crate::inputs::float_edges(bits),
+        Base::Float => {
+            let w = u32::from(bits);
+            let numbers = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.5, 3.0, 100.0, 0.001, -7.7];
+            let mut out: Vec<u64> = numbers.iter().map(|v| prim::fconst(w, *v)).collect();
+            let inf = prim::inf(w);
+            // Infinities, NaN, the greatest number, the least, and a denormal in between.
+            out.extend([inf, inf | top, prim::nan(w), inf | 1, inf - 1, 1, top | 5]);
+            out
+        }
         Base::Bool => vec![0, 1],
         Base::Int | Base::Uint => {
             vec![0, 1, 2, 3, 7, 0x55, 100, mask, mask - 1, top, top - 1, top | 5]
         }
     };
-    out.truncate(20);
     out.iter_mut().for_each(|v| *v &= mask);
     out
 }

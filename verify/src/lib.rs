@@ -9,6 +9,8 @@
 
 #![forbid(unsafe_code)]
 
+mod aim;
+mod edges;
 mod inputs;
 mod key;
 pub mod ledger;
@@ -196,9 +198,10 @@ pub fn check_instance(
         (verdict.kind, verdict.why) = (Kind::Missing, why.clone());
         return verdict;
     }
-    let approximate =
-        rule.licences & (flags::REASSOC | flags::TRANSFORM) != 0 || rule.ulps.is_some();
-    let mut source = inputs::Source::new(rule, &terms, options, &verdict.instance);
+    let reads = edges::reads(set, rule);
+    let near = rule.licences & (flags::REASSOC | flags::TRANSFORM) != 0 || rule.ulps.is_some();
+    let approximate = near.then_some(reads.as_slice());
+    let mut source = inputs::Source::new(set, rule, &terms, &reads, options, &verdict.instance);
     let direct = Direct::new(&terms, source.expected());
     let mut registers = direct.as_ref().map(Direct::registers).unwrap_or_default();
     let (mut satisfied, mut bounded, mut given_up, mut excused) = (0u64, false, 0u64, 0u64);
@@ -369,14 +372,15 @@ mod tests {
             let terms = Terms::new(&set, rule, bits, claim);
             let direct = Direct::new(&terms, 1 << 16).expect("nothing is free");
             let mut registers = direct.registers();
-            let mut source = inputs::Source::new(rule, &terms, &Options::scaled(0.05), text);
+            let (options, reads) = (Options::scaled(0.05), edges::reads(&set, rule));
+            let mut source = inputs::Source::new(&set, rule, &terms, &reads, &options, text);
             while let Some(point) = source.next(known) {
                 let Point::Bits(scalars) = &point else { continue };
                 let found = direct.try_point(scalars, &mut registers);
                 let point = source.inputs(point);
                 let holds = terms.facts_hold(&point);
                 let same = || {
-                    let outcome = point::check(rule, &terms, &point, bits, false);
+                    let outcome = point::check(rule, &terms, &point, bits, None);
                     matches!(outcome, point::Outcome::Same { .. })
                 };
                 match found {
@@ -418,7 +422,7 @@ mod tests {
         for rounding in [Rounding::Rte, Rounding::Rtz, Rounding::Any] {
             let claim = Claim { denorm: Denorm::Flush, rounding };
             let terms = Terms::new(&set, rule, &rule.instances[0], claim);
-            let outcome = point::check(rule, &terms, &point, &rule.instances[0], false);
+            let outcome = point::check(rule, &terms, &point, &rule.instances[0], None);
             assert!(matches!(outcome, point::Outcome::Same { .. }), "{rounding:?}");
         }
     }
@@ -432,13 +436,14 @@ mod tests {
             let (rule, bits) = (&set.rules[0], &set.rules[0].instances[0]);
             let claim = Claim { denorm: Denorm::Keep, rounding: Rounding::Rte };
             let terms = Terms::new(&set, rule, bits, claim);
-            let mut source = inputs::Source::new(rule, &terms, &Options::scaled(0.05), text);
+            let (options, reads) = (Options::scaled(0.05), edges::reads(&set, rule));
+            let mut source = inputs::Source::new(&set, rule, &terms, &reads, &options, text);
             let (mut points, mut same, mut wrong) = (0, 0, false);
             while let Some(point) = source.next(points) {
                 let point = source.inputs(point);
                 if terms.facts_hold(&point) {
                     points += 1;
-                    let outcome = point::check(rule, &terms, &point, bits, false);
+                    let outcome = point::check(rule, &terms, &point, bits, None);
                     same += u32::from(matches!(outcome, point::Outcome::Same { .. }));
                     wrong |= matches!(outcome, point::Outcome::Differs { .. });
                 }

@@ -1,5 +1,6 @@
 //! One point: what the pattern may give, what the replacements may give, and whether the latter is among the former.
 
+use crate::edges::Read;
 use crate::is_input;
 use deburr_algebraic::interp::expr::{Out, Value};
 use deburr_algebraic::interp::term::{Inputs, Terms};
@@ -38,13 +39,13 @@ const MOST_MOVED: usize = 4;
 /// Ulps that reassociation and transformation may cost where a rule doesn't say.
 const DEFAULT_ULPS: u32 = 16;
 
-/// Compares both sides at a point.
+/// Compares both sides at a point: within a bound if it is given how the variables are read.
 pub(crate) fn check(
     rule: &Rule,
     terms: &Terms<'_>,
     inputs: &Inputs,
     bits: &[u8],
-    approximate: bool,
+    approximate: Option<&[Read]>,
 ) -> Outcome {
     let Some(before) = terms.pattern(inputs) else { return Outcome::TooMany };
     let read = match terms.used_bits(inputs) {
@@ -84,8 +85,8 @@ pub(crate) fn check(
                 if covered {
                     continue;
                 }
-                if approximate {
-                    match near(rule, terms, inputs, (&allowed, &value), bits) {
+                if let Some(reads) = approximate {
+                    match near(rule, terms, (inputs, reads), (&allowed, &value), bits) {
                         Some(true) => {
                             close = true;
                             continue;
@@ -148,7 +149,7 @@ fn as_f64(bits: u8, o: Out) -> Option<f64> {
 fn near(
     rule: &Rule,
     terms: &Terms<'_>,
-    inputs: &Inputs,
+    (inputs, reads): (&Inputs, &[Read]),
     (before, after): (&[&Value], &Value),
     bits: &[u8],
 ) -> Option<bool> {
@@ -156,7 +157,7 @@ fn near(
     let mut scale = 1.0f64;
     for (v, value) in inputs.iter().enumerate() {
         let var = &rule.vars[v];
-        if var.base != Base::Float || !is_input(rule, v) {
+        if !reads[v].float || !is_input(rule, v) {
             continue;
         }
         for o in value {
@@ -182,7 +183,7 @@ fn near(
         _ => {
             let moved = terms.root_moves() && matches!(root_bits, 16 | 32 | 64);
             let close = moved && near_floats(root_bits, before, after, &bound) == Some(true);
-            Some(close || near_inputs_give(rule, terms, inputs, after, (bits, ulps)))
+            Some(close || near_inputs_give(rule, terms, (inputs, reads), after, (bits, ulps)))
         }
     }
 }
@@ -236,13 +237,13 @@ fn epsilon(bits: u8) -> f64 {
 fn near_inputs_give(
     rule: &Rule,
     terms: &Terms<'_>,
-    inputs: &Inputs,
+    (inputs, reads): (&Inputs, &[Read]),
     after: &Value,
     (bits, ulps): (&[u8], f64),
 ) -> bool {
     let mut places = Vec::new();
     for (v, value) in inputs.iter().enumerate() {
-        if rule.vars[v].base == Base::Float && is_input(rule, v) {
+        if reads[v].float && is_input(rule, v) {
             places.extend((0..value.len()).map(|c| (v, c)));
         }
     }

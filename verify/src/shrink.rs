@@ -4,6 +4,7 @@
 //! inputs for that, or none of those points is a counterexample, the inputs of the one that was found become plainer one
 //! after the other, and what is left of them loses bits.
 
+use crate::edges::Read;
 use crate::{is_input, point};
 use deburr_algebraic::interp::expr::{Out, Value};
 use deburr_algebraic::interp::term::{Inputs, Terms};
@@ -28,7 +29,7 @@ impl Counterexample {
 /// Values that count as plain, of those that [`plainest`] gives.
 const PLAIN: usize = 3;
 
-/// Most points tried, of each kind.
+/// Most points tried, of each kind, where the pattern has one result; fewer where it takes long to list them.
 const MOST: usize = 400;
 
 /// One component of an input, and values that are plainer than others, plainest first.
@@ -63,9 +64,11 @@ struct Shrink<'a> {
     rule: &'a Rule,
     terms: &'a Terms<'a>,
     bits: &'a [u8],
-    approximate: bool,
+    approximate: Option<&'a [Read]>,
     /// Whether the replacement's result is to be a value.
     definite: bool,
+    /// Most points tried, of each kind.
+    most: usize,
     slots: Vec<Slot>,
 }
 
@@ -74,7 +77,7 @@ pub(crate) fn shrink(
     rule: &Rule,
     terms: &Terms<'_>,
     bits: &[u8],
-    approximate: bool,
+    approximate: Option<&[Read]>,
     found: Counterexample,
 ) -> Counterexample {
     let mut slots = Vec::new();
@@ -86,7 +89,8 @@ pub(crate) fn shrink(
         slots.extend((0..found.point[v].len()).map(slot));
     }
     let definite = found.is_definite();
-    let it = Shrink { rule, terms, bits, approximate, definite, slots };
+    let most = MOST / found.before.len().clamp(1, 8);
+    let it = Shrink { rule, terms, bits, approximate, definite, most, slots };
     it.all_plain(&found)
         .or_else(|| it.all_but_one(&found))
         .unwrap_or_else(|| it.step_by_step(found))
@@ -122,7 +126,7 @@ impl Shrink<'_> {
     fn all_plain(&self, found: &Counterexample) -> Option<Counterexample> {
         let slots: Vec<&Slot> = self.slots.iter().collect();
         let count = combinations(&slots);
-        if count > MOST {
+        if count > self.most {
             return None;
         }
         self.first((0..count).map(|n| combined(&slots, n, found.point.clone())))
@@ -141,7 +145,7 @@ impl Shrink<'_> {
             listed.chain(own.filter(|v| !one.values.contains(v))).collect::<Vec<u64>>()
         };
         let count = |one: &Slot| combinations(&others(one)).saturating_mul(values(one).len());
-        if self.slots.iter().map(count).fold(0, usize::saturating_add) > MOST {
+        if self.slots.iter().map(count).fold(0, usize::saturating_add) > self.most {
             return None;
         }
         // The plainest value of whichever it is first.
@@ -190,7 +194,7 @@ impl Shrink<'_> {
     /// Values that are in no list lose bits, the lowest of a float and the highest of an integer first.
     fn fewer_bits(&self, found: Counterexample) -> Counterexample {
         let mut best = found;
-        let left = Cell::new(MOST);
+        let left = Cell::new(self.most);
         for s in &self.slots {
             let order: Vec<u8> = match s.float {
                 // The sign goes first, then the fraction, then the exponent.

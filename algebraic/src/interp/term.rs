@@ -225,8 +225,8 @@ impl<'a> Terms<'a> {
             .eval(e)
     }
 
-    /// The value of an input or of a constant term.
-    pub(super) fn constant(&self, id: NodeId, inputs: &Inputs) -> Option<Value> {
+    /// The value of an input or of a constant term; of any other term the first of its values. Bound operations have none.
+    pub fn constant(&self, id: NodeId, inputs: &Inputs) -> Option<Value> {
         let mut choices = Choices::default();
         self.node(id, inputs, &[], Side::After, &mut choices, &mut Memo::default())
     }
