@@ -3,7 +3,8 @@
 
 mod entries;
 
-use deburr_verify::Options;
+use deburr_rulegen::rules::Library;
+use deburr_verify::{Kind, Options, Verdict};
 use entries::{Entry, entries, larger, library, misjudged, refutations, verdicts};
 
 #[test]
@@ -55,4 +56,36 @@ fn replacements_for_the_command_are_the_same() {
         let found = verdicts(&library, rule, &Options::scaled(0.05)).unwrap();
         assert!(found.iter().all(|v| v.is_good()), "{rule}: {}", found[0]);
     }
+}
+
+/// What is wrong with a line of `own.txt`.
+fn misjudged_line(library: &Library, line: &str, options: &Options) -> Option<String> {
+    let (word, rule) = line.split_once(' ')?;
+    match (word, verdicts(library, rule, options)) {
+        ("wrong", Ok(found)) => {
+            let refuted = |v: &Verdict| v.kind == Kind::Refuted && v.witness.is_some();
+            (!found.iter().any(refuted)).then(|| format!("{line}: accepted"))
+        }
+        ("right", Ok(found)) => {
+            let bad = found.iter().find(|v| !v.is_good() || v.kind == Kind::Waived)?;
+            Some(format!("{line}: {bad}"))
+        }
+        (_, Err(codes)) => Some(format!("{line}: no rule: {codes:?}")),
+        (_, Ok(_)) => Some(format!("{line}: neither wrong nor right")),
+    }
+}
+
+#[test]
+fn rules_made_up_are_judged() {
+    let library = library().unwrap();
+    let options = Options::scaled(0.05);
+    let rules: Vec<&str> = include_str!("own.txt")
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with("//"))
+        .collect();
+    let of = |word: &str| rules.iter().filter(|line| line.starts_with(word)).count();
+    assert!(of("wrong ") >= 300 && of("right ") >= 250, "{} rules", rules.len());
+    let wrong: Vec<String> =
+        rules.iter().filter_map(|line| misjudged_line(&library, line, &options)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
