@@ -3,6 +3,7 @@
 //! A checker that lets a mutant pass without a proof says nothing by letting the rule itself pass. Every mutant type-checks:
 //! it binds what it uses, and each of its operations exists at the sizes of its instances.
 
+use deburr_algebraic::interp::term::equal_terms;
 use deburr_rulegen::expr::{Base, BinaryOp, Expr, ExprKind};
 use deburr_rulegen::rules::model::{
     Comps, EnvClause, Literal, NodeId, NodeKind, Rule, RuleSet, VarId, VarKind, flags,
@@ -138,7 +139,8 @@ impl Maker<'_> {
         }
         for i in 0..args.len() {
             for j in i + 1..args.len() {
-                let same = sig.inputs[i] == sig.inputs[j] && args[i] != args[j];
+                let same =
+                    sig.inputs[i] == sig.inputs[j] && !equal_terms(self.rule, args[i], args[j]);
                 if !same || (sig.commutative && (i, j) == (0, 1)) {
                     continue;
                 }
