@@ -8,7 +8,7 @@ use deburr_rulegen::rules::model::{Node, NodeKind, Rule, VarKind};
 use smallvec::SmallVec;
 
 /// A small generator of numbers (SplitMix64): the points of a rule are the same in every run.
-struct Rng(u64);
+pub(crate) struct Rng(pub(crate) u64);
 
 impl Rng {
     fn next(&mut self) -> u64 {
@@ -19,7 +19,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
 }
@@ -277,7 +277,7 @@ fn is_float_use(rule: &Rule, var: usize) -> bool {
 }
 
 /// Values that rules are wrong at, simplest first.
-fn edges(base: Base, bits: u8) -> Vec<u64> {
+pub(crate) fn edges(base: Base, bits: u8) -> Vec<u64> {
     let m = mask(bits);
     let mut out: Vec<u64> = match base {
         // Wide bools are read as true where they are not 0.

@@ -13,6 +13,7 @@ mod inputs;
 mod point;
 mod remedy;
 mod report;
+pub mod egraph;
 pub mod smt;
 
 pub use remedy::remedy;

@@ -38,6 +38,7 @@ mod stats;
 mod tables;
 mod term;
 mod verify;
+mod verify_egraph;
 
 use clap::{Parser, Subcommand};
 use deburr_algebraic::RuleSet;

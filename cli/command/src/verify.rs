@@ -52,6 +52,8 @@ pub struct Args {
     /// Rules at a time [default: as many as the machine has cores]
     #[arg(short, long, value_name = "N", value_parser = parse_jobs)]
     jobs: Option<usize>,
+    #[command(flatten)]
+    egraph: crate::verify_egraph::Asked,
     /// `--report json` is `--json`
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text", hide = true)]
     report: String,
@@ -110,6 +112,16 @@ impl Summary {
 /// Runs the subcommand.
 pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
     reporter.json |= args.report == "json";
+    if args.egraph.any() {
+        let with = crate::verify_egraph::With {
+            rules: args.rules.as_deref(),
+            rule: args.rule.as_deref(),
+            cases: args.cases,
+            budget: args.budget,
+            jobs: args.jobs.unwrap_or_else(cores),
+        };
+        return crate::verify_egraph::run(&args.egraph, &with, tree, reporter);
+    }
     let set = match rules(args, tree) {
         Ok(set) => set,
         Err(trouble) => return reporter.diagnose_all(&trouble),

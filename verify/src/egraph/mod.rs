@@ -1,0 +1,13 @@
+//! Rules as equations, offline: which follow from the others, which are missing, and how far the driver's result is from
+//! the best that the rules can reach.
+//!
+//! - [`greedy`] runs the driver on terms, with some rules left out.
+//! - [`bench`] makes terms of the sides of rules.
+//! - [`redundant`] finds rules that the driver could do without.
+
+mod bench;
+mod greedy;
+mod redundant;
+
+pub use greedy::{Greedy, Ran};
+pub use redundant::{Need, need, together};
