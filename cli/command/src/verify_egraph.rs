@@ -7,7 +7,7 @@ use crate::parallel::in_order;
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
 use crate::rulebook::Rulebook;
 use deburr_rulegen::rules::RuleSet;
-use deburr_verify::egraph::{Greedy, Need, need, together};
+use deburr_verify::egraph::{Greedy, Need, derivation, need, together};
 use std::path::Path;
 use std::time::Duration;
 
@@ -83,15 +83,26 @@ fn redundant(
 ) -> Exit {
     let set = greedy.set;
     let mut derived = Vec::new();
-    let mut counts = [0; 4];
+    let mut counts = [0; 5];
     let mut done = 0;
-    let look = |n: &usize| (*n, need(greedy, *n, &[]));
-    in_order(chosen, with.jobs, look, |(n, need)| {
+    let mut equal = 0;
+    let look = |n: &usize| {
+        let need = need(greedy, *n, &[]);
+        // What the driver can do without is derived already.
+        let asked = matches!(need, Need::Needed | Need::Form);
+        (*n, need, asked.then(|| derivation(greedy, *n)).flatten())
+    };
+    in_order(chosen, with.jobs, look, |(n, need, derivation)| {
+        if let Some(by) = derivation {
+            equal += 1;
+            tell_derived(set, n, &by, reporter);
+        }
         let kind = match need {
             Need::Needed => 0,
             Need::Derived { .. } => 1,
             Need::Idle => 2,
-            Need::LeftOut(_) => 3,
+            Need::Form => 3,
+            Need::LeftOut(_) => 4,
         };
         counts[kind] += 1;
         if kind == 1 {
@@ -104,24 +115,39 @@ fn redundant(
     let gone = together(greedy, &derived);
     let names = gone.iter().map(|n| set.rules[*n].name.as_str());
     if reporter.json {
-        let o = Object::nested().raw("rules", chosen.len()).raw("derived", counts[1]);
-        let o = o.raw("idle", counts[2]).raw("left_out", counts[3]);
+        let o = Object::nested().raw("rules", chosen.len()).raw("derived", counts[1]).raw("equal", equal);
+        let o = o.raw("idle", counts[2]).raw("form", counts[3]).raw("left_out", counts[4]);
         let o = o.raw("together", list(names.map(string)));
         reporter.line(&Object::line().raw("summary", o.end()).end());
         return Exit::Ok;
     }
     reporter.line(&format!(
-        "{} rules: {} follow from the others, {} of them at once; {} never fire; {} left out",
+        "{} rules: {} follow from the others, {} of them at once; {equal} more only as equations; {} never fire; {} only change the form; {} left out",
         chosen.len(),
         counts[1],
         gone.len(),
         counts[2],
-        counts[3]
+        counts[3],
+        counts[4]
     ));
     if !gone.is_empty() {
         reporter.line(&format!("at once: {}", names.collect::<Vec<_>>().join(", ")));
     }
     Exit::Ok
+}
+
+fn tell_derived(set: &RuleSet, n: usize, by: &[String], reporter: &mut Reporter) {
+    let name = &set.rules[n].name;
+    match reporter.json {
+        true => {
+            let o = Object::line().str("rule", name).str("need", "equation");
+            reporter.line(&o.raw("by", list(by.iter().map(|n| string(n)))).end());
+        }
+        false if reporter.verbose > 0 => {
+            reporter.line(&format!("{name}: equal by {}", by.join(", ")));
+        }
+        false => {}
+    }
 }
 
 fn tell(set: &RuleSet, n: usize, need: &Need, reporter: &mut Reporter) {
@@ -133,12 +159,12 @@ fn tell(set: &RuleSet, n: usize, need: &Need, reporter: &mut Reporter) {
         let o = Object::line().str("rule", &rule.name);
         let o = match need {
             Need::Needed => return,
-            Need::Derived { same, by, instances: (of, all) } => o
+            Need::Derived { by, instances: (of, all) } => o
                 .str("need", "derived")
-                .raw("same", same)
                 .raw("by", list(names(by).into_iter().map(string)))
                 .raw("reached", of)
                 .raw("instances", all),
+            Need::Form => o.str("need", "form"),
             Need::Idle => o.str("need", "idle"),
             Need::LeftOut(why) => o.str("need", "left out").str("why", why),
         };
@@ -146,11 +172,12 @@ fn tell(set: &RuleSet, n: usize, need: &Need, reporter: &mut Reporter) {
     }
     let text = match need {
         Need::Needed => return,
-        Need::Derived { same, by, instances: (of, all) } => {
-            let what = if *same { "the same" } else { "as cheap" };
-            let part = if of < all { format!(" ({of} of {all} instances)") } else { String::new() };
-            format!("follows: without it the result is {what}{part}, by {}", names(by).join(", "))
+        Need::Derived { by, instances: (of, all) } => {
+            let part = if of < all { format!(" in {of} of {all} instances") } else { String::new() };
+            format!("follows{part} from {}", names(by).join(", "))
         }
+        Need::Form if reporter.verbose == 0 => return,
+        Need::Form => "only changes the form".into(),
         Need::Idle => "never fires".into(),
         Need::LeftOut(_) if reporter.verbose == 0 => return,
         Need::LeftOut(why) => format!("left out: {why}"),

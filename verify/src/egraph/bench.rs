@@ -2,6 +2,7 @@
 
 use super::greedy::Greedy;
 use crate::inputs::{Rng, edges};
+use deburr_algebraic::Target;
 use deburr_algebraic::interp::expr::{Out, Value};
 use deburr_algebraic::interp::term::{Claim, Inputs, Terms};
 use deburr_ir_core::fold::FloatEnv;
@@ -16,13 +17,17 @@ use smallvec::SmallVec;
 
 /// Most constants that are tried for an instance.
 const CONSTANTS: usize = 8;
+/// The same where a fact speaks of operands that are no constants, beside or without a constant.
+const MORE_CONSTANTS: usize = 48;
 /// Most tuples of constants that are drawn for them.
 const DRAWS: usize = 4_000;
 /// Most samples of an instance.
-const SAMPLES: usize = 96;
+const SAMPLES: usize = 600;
+/// Trials of an instance on one target, under one environment, after which no more are made.
+const ENOUGH: usize = 40;
 
 /// What stands for the variables of an instance.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sample {
     /// Constants, by variable; dummies for values.
     constants: Inputs,
@@ -163,7 +168,8 @@ impl<'a> Bench<'a> {
             }
         }
         // Edge values come first: some of those, and some that are less special.
-        let step = out.len().div_ceil(CONSTANTS).max(1);
+        let most = if narrowed.is_empty() { CONSTANTS } else { MORE_CONSTANTS };
+        let step = out.len().div_ceil(most).max(1);
         out.into_iter().step_by(step).collect()
     }
 
@@ -229,6 +235,34 @@ pub(crate) fn parameter(b: &mut Builder<'_>, comps: u8, bits: u8, number: u32) -
     b.intrinsic_with(Intrinsic::LOAD_PARAM, shape, &[], &index).def()
 }
 
+/// The nodes of a term, operands before users; constants that are computed are taken as a whole, and bound operations as what
+/// they are if `bound` says so.
+pub(crate) fn postorder(rule: &Rule, root: NodeId, bound: bool) -> Vec<NodeId> {
+    let mut out: Vec<NodeId> = Vec::new();
+    let mut stack = vec![root];
+    while let Some(&id) = stack.last() {
+        let node = &rule.nodes[id];
+        let mut open: SmallVec<[NodeId; 4]> = match &node.kind {
+            NodeKind::Compute { .. } => SmallVec::new(),
+            NodeKind::Var(v) => match rule.vars[*v].kind {
+                VarKind::Bound(of) if bound => SmallVec::from_slice(&[of]),
+                _ => SmallVec::new(),
+            },
+            _ => SmallVec::from_slice(node.operands()),
+        };
+        open.retain(|n| !out.contains(n));
+        if open.is_empty() {
+            stack.pop();
+            if !out.contains(&id) {
+                out.push(id);
+            }
+        } else {
+            stack.extend(open);
+        }
+    }
+    out
+}
+
 /// An operation as it is built: equal ones are one.
 type Key = (u16, u16, u8, SmallVec<[(Def, SmallVec<[u8; 4]>); 4]>);
 
@@ -242,30 +276,12 @@ struct Code<'b, 'f> {
 }
 
 impl Code<'_, '_> {
-    /// Builds a term, operands before users.
+    /// Builds a term.
     fn side(&mut self, root: NodeId) -> Option<()> {
-        let rule = self.bench.rule;
-        let mut stack = vec![root];
-        while let Some(&id) = stack.last() {
-            let node = &rule.nodes[id];
-            let mut open: Vec<NodeId> = match &node.kind {
-                NodeKind::Compute { .. } => Vec::new(),
-                NodeKind::Var(v) => match rule.vars[*v].kind {
-                    VarKind::Bound(of) => vec![of],
-                    VarKind::Value | VarKind::Const => Vec::new(),
-                },
-                _ => node.operands().to_vec(),
-            };
-            open.retain(|n| !self.done.contains_key(n));
-            match open.is_empty() {
-                true => {
-                    stack.pop();
-                    if !self.done.contains_key(&id) {
-                        let def = self.node(id)?;
-                        self.done.insert(id, def);
-                    }
-                }
-                false => stack.extend(open),
+        for id in postorder(self.bench.rule, root, true) {
+            if !self.done.contains_key(&id) {
+                let def = self.node(id)?;
+                self.done.insert(id, def);
             }
         }
         Some(())
@@ -374,20 +390,21 @@ fn kinds(base: Base) -> usize {
     match base {
         Base::Bool => 1,
         Base::Int | Base::Uint => 9,
-        Base::Float => 8,
+        Base::Float => 10,
     }
 }
 
 /// An operand of which the analyses know something; of kind 0 nothing.
 fn operand(b: &mut Builder<'_>, base: Base, shape: (u8, u8), number: u32, kind: usize) -> Def {
     let (comps, bits) = shape;
-    let x = parameter(b, comps, bits, number);
-    let all = |v: u64| vec![v & mask(bits); comps.into()];
-    let mut with = |op: AluOp, v: u64| {
-        let c = b.load_const(if matches!(op, AluOp::ISHL | AluOp::USHR) { 32 } else { bits }, &all(v));
-        b.alu(op, &[x, c])
-    };
     if base != Base::Float {
+        let x = parameter(b, comps, bits, number);
+        let mut with = |op: AluOp, v: u64| {
+            // Counts have 32 bits.
+            let size = if matches!(op, AluOp::ISHL | AluOp::USHR) { 32 } else { bits };
+            let c = b.load_const(size, &vec![v & mask(size); comps.into()]);
+            b.alu(op, &[x, c])
+        };
         return match kind {
             1 => with(AluOp::USHR, 1),
             2 => with(AluOp::IAND, 7),
@@ -400,6 +417,18 @@ fn operand(b: &mut Builder<'_>, base: Base, shape: (u8, u8), number: u32, kind: 
             _ => x,
         };
     }
+    // Two from outside the floats.
+    let (int, bool) = match bits {
+        16 => (AluOp::U2F16, AluOp::B2F16),
+        32 => (AluOp::U2F32, AluOp::B2F32),
+        _ => (AluOp::U2F64, AluOp::B2F64),
+    };
+    if kind >= 8 {
+        let (op, bits) = if kind == 8 { (int, 16) } else { (bool, 1) };
+        let other = parameter(b, comps, bits, number);
+        return b.alu(op, &[other]);
+    }
+    let x = parameter(b, comps, bits, number);
     let mut unary = |ops: &[AluOp]| ops.iter().fold(x, |x, op| b.alu(*op, &[x]));
     match kind {
         1 => unary(&[AluOp::FABS]),
@@ -418,31 +447,52 @@ fn mask(bits: u8) -> u64 {
 }
 
 /// What is tried of a rule: an instance under an environment, over some operands, read by nobody or somebody.
-pub(crate) struct Trial {
+pub(crate) struct Trial<'t> {
+    /// The instance and what stands for its variables.
+    pub bench: &'t Bench<'t>,
+    pub sample: &'t Sample,
+    /// Whether its inner values are read by others too.
+    pub readers: Readers,
+    /// The group of the rule.
     pub group: usize,
+    /// Where it runs.
+    pub target: &'t Target,
+    /// The pattern.
     pub before: Function,
 }
 
-/// Every trial of an instance in which the rule fires.
+/// Gives every trial of an instance in which the rule fires, with what the driver makes of it, until `fires` says no.
 pub(crate) fn trials(
     greedy: &Greedy<'_>,
-    rule: usize,
+    number: usize,
     instance: usize,
-    fires: &mut dyn FnMut(&Trial, &Function) -> bool,
+    fires: &mut dyn FnMut(&Trial<'_>, &Function) -> bool,
 ) {
     let set = greedy.set;
-    let number = rule;
-    let rule = &set.rules[rule];
+    let rule = &set.rules[number];
     for claim in claims(set, rule) {
         let bench = Bench::new(set, rule, &rule.instances[instance], claim);
-        for sample in bench.samples() {
-            for readers in [Readers::None, Readers::All] {
-                let Some((before, _)) = bench.code(&sample, &[rule.pattern], readers) else { continue };
-                let mut after = before.clone();
-                let ran = greedy.run(&mut after, rule.group, &[]);
-                let trial = Trial { group: rule.group, before };
-                if ran.fired.contains(&number) && !fires(&trial, &after) {
-                    return;
+        let samples = bench.samples();
+        for target in &greedy.targets() {
+            let mut fired = 0;
+            for sample in &samples {
+                for readers in [Readers::None, Readers::All] {
+                    let code = bench.code(sample, &[rule.pattern], readers);
+                    let Some((before, _)) = code else { continue };
+                    let mut after = before.clone();
+                    let ran = greedy.run(&mut after, rule.group, target, &[]);
+                    if !ran.fired.contains(&number) {
+                        continue;
+                    }
+                    let (bench, group) = (&bench, rule.group);
+                    let trial = Trial { bench, sample, readers, group, target, before };
+                    if !fires(&trial, &after) {
+                        return;
+                    }
+                    fired += 1;
+                }
+                if fired >= ENOUGH {
+                    break;
                 }
             }
         }
@@ -450,7 +500,7 @@ pub(crate) fn trials(
 }
 
 /// Environments that tell rules apart: each behaviour of denormals that the rule claims, with the freest rounding.
-fn claims(set: &RuleSet, rule: &Rule) -> Vec<Claim> {
+pub(crate) fn claims(set: &RuleSet, rule: &Rule) -> Vec<Claim> {
     let mut out: Vec<Claim> = Vec::new();
     for claim in crate::claims(set, rule) {
         let free = claim.rounding == Rounding::Any;

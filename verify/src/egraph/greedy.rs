@@ -2,10 +2,10 @@
 
 use deburr_algebraic::interp::matcher::Interpreter;
 use deburr_algebraic::{Group, Guest, Options, Rewriter, RuleInfo, RuleSet, Target, Watch, run_with};
-use deburr_ir_core::{AluProps, Def, Flags, Function, Instr, InstrKind};
+use deburr_ir_core::{AluProps, Def, Flags, Function, Index, Instr, InstrKind};
 use deburr_rulegen::rules::model;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// The driver with a rule set, of which some rules may be left out.
 pub struct Greedy<'a> {
@@ -74,9 +74,19 @@ impl<'a> Greedy<'a> {
         }
     }
 
+    /// The targets that tell rules apart: one that has everything, one for each option with it, and SPIR-V.
+    pub fn targets(&self) -> Vec<Target> {
+        let generic = Target::generic("generic");
+        let sizes = [8, 16, 32, 64];
+        let with = self.set.options.iter().map(|(name, _)| generic.clone().option(name.as_str()));
+        let mut out: Vec<Target> = with.collect();
+        out.push(Target::spirv().int_sizes(&sizes).float_sizes(&sizes[1..]));
+        out.insert(0, generic);
+        out
+    }
+
     /// Runs the rules of a group over a function, but for those left out.
-    pub fn run(&self, f: &mut Function, group: usize, without: &[usize]) -> Ran {
-        let target = Target::generic("generic");
+    pub fn run(&self, f: &mut Function, group: usize, target: &Target, without: &[usize]) -> Ran {
         let mut options = Options::default();
         let name = self.set.groups.get(group).map_or("", |(name, _)| name.as_str());
         let mut ran = Ran::default();
@@ -85,7 +95,7 @@ impl<'a> Greedy<'a> {
                 let names = without.iter().filter_map(|at| self.set.rules.get(*at));
                 options.disabled = names.map(|rule| rule.name.clone()).collect();
                 let mut looker = Looker { fired: &mut ran.fired };
-                run_with(f, rules, name, &target, &options, Some(&mut looker))
+                run_with(f, rules, name, target, &options, Some(&mut looker))
             }
             How::Interpreted(hollow, interpreters) => {
                 options.disabled = vec![NAMES[1].into()];
@@ -96,7 +106,7 @@ impl<'a> Greedy<'a> {
                     fired.extend(rule);
                     rule.is_some()
                 };
-                run_with(f, hollow, name, &target, &options, Some(&mut turn))
+                run_with(f, hollow, name, target, &options, Some(&mut turn))
             }
         };
         // Groups and rules are those of the set, so that there is a report.
@@ -120,48 +130,75 @@ impl Guest for Looker<'_> {
     }
 }
 
-/// An operation or constant: opcode, flags or bits, components, operands with what is taken of them.
+/// An operation, constant or value from outside: opcode or kind, flags or bits, components, operands with what is taken of
+/// them.
 type Key = (u16, u16, u8, SmallVec<[(u32, u64); 4]>);
 
-/// Cost of a function's arithmetic, as `(cost, operations)`: the opcodes' costs times components, equal operations on
-/// equal operands counted once.
-pub(crate) fn cost(f: &Function) -> (u64, u64) {
-    let mut numbers: FxHashMap<Def, u32> = FxHashMap::default();
-    let mut known: FxHashMap<Key, u32> = FxHashMap::default();
-    let (mut total, mut count) = (0, 0);
-    for instr in f.all_instrs() {
-        let Some(def) = f.def(instr) else { continue };
-        let next = numbers.len() as u32;
-        let bits = f.bits(def);
-        let number = match f.kind(instr) {
-            InstrKind::LoadConst => {
-                let values = f.constant(def).unwrap_or_default();
-                let values = values.iter().map(|v| (0, *v)).collect();
-                let key = (u16::MAX, bits.into(), f.comps(def), values);
-                *known.entry(key).or_insert(next)
+/// Values by number: equal operations on equal operands have one, in all functions that are added.
+#[derive(Default)]
+pub(crate) struct Numbers {
+    known: FxHashMap<Key, u32>,
+}
+
+/// What a function computes and reads.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Content {
+    /// Costs of opcodes times components, over distinct operations, and how many of these cost something.
+    pub cost: (u64, u64),
+    /// Numbers of the values that instructions other than arithmetic read, in order.
+    pub read: Vec<u32>,
+}
+
+impl Numbers {
+    /// Numbers the values of a function.
+    pub fn add(&mut self, f: &Function) -> Content {
+        let mut numbers: FxHashMap<Def, u32> = FxHashMap::default();
+        let mut content = Content { cost: (0, 0), read: Vec::new() };
+        let mut counted = Vec::new();
+        for instr in f.all_instrs() {
+            let of = |n: usize| numbers.get(&f.src(instr, n)).copied().unwrap_or(u32::MAX);
+            let alu = f.kind(instr) == InstrKind::Alu;
+            if !alu {
+                content.read.extend((0..f.srcs(instr).len()).map(of));
             }
-            InstrKind::Alu if f.is_used(def) => {
-                let Some(info) = f.alu_info(instr) else { continue };
-                let mut srcs: SmallVec<[(u32, u64); 4]> = SmallVec::new();
-                for n in 0..f.srcs(instr).len() {
-                    let from = numbers.get(&f.src(instr, n)).copied().unwrap_or(u32::MAX);
-                    let swizzle = f.swizzle(instr, n).iter(f.src_comps(instr, n));
-                    srcs.push((from, swizzle.fold(0, |all, c| all << 4 | u64::from(c))));
+            let Some(def) = f.def(instr).filter(|def| !alu || f.is_used(*def)) else { continue };
+            let key: Key = match (f.kind(instr), f.alu_info(instr)) {
+                (InstrKind::LoadConst, _) => {
+                    let values = f.constant(def).unwrap_or_default().iter().map(|v| (0, *v));
+                    (u16::MAX, f.bits(def).into(), f.comps(def), values.collect())
                 }
-                if info.props.contains(AluProps::COMMUTATIVE) && srcs[0] > srcs[1] {
-                    srcs.swap(0, 1);
+                (InstrKind::Alu, Some(info)) => {
+                    let taken = |n: usize| {
+                        let swizzle = f.swizzle(instr, n).iter(f.src_comps(instr, n));
+                        (of(n), swizzle.fold(0, |all, c| all << 4 | u64::from(c)))
+                    };
+                    let mut srcs: SmallVec<[_; 4]> = (0..info.inputs.len()).map(taken).collect();
+                    if info.props.contains(AluProps::COMMUTATIVE) && srcs[0] > srcs[1] {
+                        srcs.swap(0, 1);
+                    }
+                    (f.op_number(instr), f.flags(instr).bits(), f.comps(def), srcs)
                 }
-                let op = f.op_number(instr);
-                let flags = (f.flags(instr) & Flags::PROMISES).bits();
-                *known.entry((op, flags, f.comps(def), srcs)).or_insert_with(|| {
-                    total += u64::from(info.cost) * u64::from(f.comps(def));
-                    count += u64::from(info.cost > 0);
-                    next
-                })
+                _ => {
+                    let param = f.index(instr, Index::PARAM_IDX).map(u64::from);
+                    let which = param.unwrap_or(def.index() as u64 | 1 << 32);
+                    (u16::MAX - 1, f.bits(def).into(), f.comps(def), smallvec![(0, which)])
+                }
+            };
+            let next = self.known.len() as u32;
+            let number = *self.known.entry(key).or_insert(next);
+            if let Some(info) = f.alu_info(instr).filter(|_| alu && !counted.contains(&number)) {
+                counted.push(number);
+                content.cost.0 += u64::from(info.cost) * u64::from(f.comps(def));
+                content.cost.1 += u64::from(info.cost > 0);
             }
-            _ => next,
-        };
-        numbers.insert(def, number);
+            numbers.insert(def, number);
+        }
+        content
     }
-    (total, count)
+}
+
+/// What a function costs: the opcodes' costs times components, equal operations on equal operands counted once; and how many
+/// such operations there are.
+pub(crate) fn cost(f: &Function) -> (u64, u64) {
+    Numbers::default().add(f).cost
 }

@@ -6,8 +6,13 @@
 //! - [`redundant`] finds rules that the driver could do without.
 
 mod bench;
+mod derive;
+mod equations;
+mod graph;
 mod greedy;
 mod redundant;
 
+pub use derive::derivation;
+pub use equations::Limits;
 pub use greedy::{Greedy, Ran};
 pub use redundant::{Need, need, together};

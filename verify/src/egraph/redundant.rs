@@ -1,7 +1,7 @@
 //! Rules that follow from the others.
 
 use super::bench::{self, Trial, left_out};
-use super::greedy::{Greedy, cost};
+use super::greedy::{Greedy, Numbers};
 use deburr_ir_core::Function;
 use std::collections::BTreeSet;
 
@@ -10,15 +10,16 @@ use std::collections::BTreeSet;
 pub enum Need {
     /// Without it the driver comes to something dearer.
     Needed,
-    /// Without it the driver comes to something as cheap wherever it was tried.
+    /// Without it the driver comes to the same code wherever it was tried.
     Derived {
-        /// Whether it comes to the same code.
-        same: bool,
         /// The rules that fire in its place, by number.
         by: Vec<usize>,
         /// Instances in which it fires somewhere, of how many.
         instances: (usize, usize),
     },
+    /// Without it the driver comes to something as cheap, and somewhere of another form: it is there for other rules, or
+    /// for those who read the code.
+    Form,
     /// It never fires: rules before it take what it matches, or no operand was found of which its facts hold.
     Idle,
     /// It isn't looked at, for this reason.
@@ -36,15 +37,17 @@ pub fn need(greedy: &Greedy<'_>, rule: usize, without: &[usize]) -> Need {
     let off: Vec<usize> = without.iter().copied().chain([rule]).collect();
     for instance in 0..it.instances.len() {
         let mut fires = false;
-        let mut tried = |trial: &Trial, after: &Function| {
+        let mut tried = |trial: &Trial<'_>, after: &Function| {
             let mut other = trial.before.clone();
-            let ran = greedy.run(&mut other, trial.group, &off);
-            if ran.endless || cost(&other) > cost(after) {
+            let ran = greedy.run(&mut other, trial.group, trial.target, &off);
+            let mut numbers = Numbers::default();
+            let (with, without) = (numbers.add(after), numbers.add(&other));
+            if ran.endless || without.cost > with.cost {
                 needed = true;
                 return false;
             }
             fires = true;
-            same &= other.to_string() == after.to_string();
+            same &= with == without;
             by.extend(ran.fired);
             true
         };
@@ -54,11 +57,12 @@ pub fn need(greedy: &Greedy<'_>, rule: usize, without: &[usize]) -> Need {
         }
         reached += usize::from(fires);
     }
-    match reached {
-        0 => Need::Idle,
-        _ => {
+    match (reached, same) {
+        (0, _) => Need::Idle,
+        (_, false) => Need::Form,
+        (_, true) => {
             let instances = (reached, it.instances.len());
-            Need::Derived { same, by: by.into_iter().collect(), instances }
+            Need::Derived { by: by.into_iter().collect(), instances }
         }
     }
 }
