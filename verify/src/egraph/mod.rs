@@ -8,11 +8,18 @@
 mod bench;
 mod derive;
 mod equations;
+mod extract;
+mod gap;
 mod graph;
 mod greedy;
+mod mutate;
 mod redundant;
+mod siblings;
+mod text;
 
 pub use derive::derivation;
 pub use equations::Limits;
+pub use gap::{Gap, PIECE, gap, pieces};
 pub use greedy::{Greedy, Ran};
 pub use redundant::{Need, need, together};
+pub use siblings::{Sibling, Variant, objections, sibling, variants, verdicts};
