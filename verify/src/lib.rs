@@ -9,11 +9,11 @@
 
 #![forbid(unsafe_code)]
 
+pub mod egraph;
 mod inputs;
 mod point;
 mod remedy;
 mod report;
-pub mod egraph;
 pub mod smt;
 
 pub use remedy::remedy;

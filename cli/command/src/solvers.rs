@@ -1,5 +1,7 @@
 //! SMT solvers on the path, as processes.
 
+use crate::codes;
+use crate::report::{Diagnostic, Kind};
 use deburr_verify::smt::{Answer, Solver};
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -30,6 +32,19 @@ pub fn on_path(limit: Duration) -> Vec<Process> {
     };
     let found = KNOWN.iter().filter(|(name, _)| starts(name));
     found.map(|(name, option)| Process { name, limit, option: *option }).collect()
+}
+
+/// The solvers for a budget; none are wanted without one, and one at least is needed with it.
+pub fn of_budget(budget: Option<Duration>) -> Result<Vec<Process>, Diagnostic> {
+    let found = budget.map(on_path).unwrap_or_default();
+    match budget.is_some() && found.is_empty() {
+        true => {
+            let message = "there is no solver on the path";
+            let d = Diagnostic::new("verify", Kind::Tool, codes::SOLVER, message);
+            Err(d.help("install bitwuzla, z3 or cvc5"))
+        }
+        false => Ok(found),
+    }
 }
 
 impl Solver for Process {

@@ -135,12 +135,10 @@ pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
     let mut summary = Summary { rules: rules.len(), ..Summary::default() };
     let mut done = 0;
     let text = !reporter.json;
-    let found = args.budget.map(solvers::on_path).unwrap_or_default();
-    if args.budget.is_some() && found.is_empty() {
-        let message = "there is no solver on the path";
-        let d = Diagnostic::new("verify", Kind::Tool, codes::SOLVER, message);
-        return reporter.diagnose(&d.help("install bitwuzla, z3 or cvc5"));
-    }
+    let found = match solvers::of_budget(args.budget) {
+        Ok(found) => found,
+        Err(d) => return reporter.diagnose(&d),
+    };
     let solvers: Vec<&dyn Solver> = found.iter().map(|s| s as &dyn Solver).collect();
     let check = |rule: &Rule| {
         let verdicts = check_rule(&set, rule, &options, &solvers);

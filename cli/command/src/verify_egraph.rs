@@ -2,18 +2,19 @@
 
 use crate::Tree;
 use crate::codes;
+use crate::input::Input;
 use crate::json::{Object, list, string};
+use crate::options::Reading;
 use crate::parallel::in_order;
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
 use crate::rulebook::Rulebook;
-use crate::input::Input;
-use crate::options::Reading;
 use deburr_algebraic::Target;
 use deburr_ir_core::{Function, InstrKind};
 use deburr_passes::Pipeline;
 use deburr_rulegen::rules::{Book, RuleSet};
 use deburr_verify::egraph::{
-    Gap, Greedy, Need, Sibling, derivation, gap, need, objections, pieces, sibling, together, variants, verdicts,
+    Gap, Greedy, Need, Sibling, derivation, gap, need, objections, pieces, sibling, together,
+    variants, verdicts,
 };
 use deburr_verify::smt::Solver;
 use deburr_verify::{Kind as Found, Options, Verdict};
@@ -21,17 +22,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Options that say nothing to a report on modules.
+const NOT_OF_GAPS: [&str; 7] = ["expr", "size", "seed", "budget", "rule", "siblings", "redundant"];
+
 /// Which report is wanted.
 #[derive(clap::Args)]
 pub struct Asked {
     /// Report rules that follow from the others
-    #[arg(long, conflicts_with_all = ["expr", "size", "siblings"])]
+    #[arg(long, conflicts_with_all = ["expr", "size", "seed", "budget", "siblings"])]
     redundant: bool,
     /// Report rules that are missing beside those that are there
-    #[arg(long, conflicts_with_all = ["expr", "size"])]
+    #[arg(long, conflicts_with_all = ["expr", "size", "seed"])]
     siblings: bool,
-    /// Report how far the driver's results on these modules' arithmetic are from the best by the same rules
-    #[arg(long, value_name = "IN", num_args = 1.., conflicts_with_all = ["expr", "size", "siblings", "redundant", "rule"])]
+    /// Report how far the driver is on these modules from the best by the same rules
+    #[arg(long, value_name = "IN", num_args = 1.., conflicts_with_all = NOT_OF_GAPS)]
     gap: Vec<PathBuf>,
 }
 
@@ -59,9 +63,14 @@ pub struct With<'a> {
 impl With<'_> {
     /// The rules that are looked at, by number.
     fn chosen(&self, set: &RuleSet) -> Result<Vec<usize>, Trouble> {
-        let names = |n: &usize| {
-            let rule = &set.rules[*n];
-            self.rule.is_none_or(|name| rule.name.contains(name))
+        let is = |n: &usize, name: &str| {
+            [&set.rules[*n].base, &set.rules[*n].name].contains(&&name.to_owned())
+        };
+        let exact = self.rule.filter(|name| (0..set.rules.len()).any(|n| is(&n, name)));
+        let names = |n: &usize| match (exact, self.rule) {
+            (Some(name), _) => is(n, name),
+            (None, Some(part)) => set.rules[*n].name.contains(part),
+            (None, None) => true,
         };
         let all: Vec<usize> = (0..set.rules.len()).filter(names).collect();
         if let (Some(name), true) = (self.rule, all.is_empty()) {
@@ -139,7 +148,10 @@ fn redundant(
     let gone = together(greedy, &derived);
     let names = gone.iter().map(|n| set.rules[*n].name.as_str());
     if reporter.json {
-        let o = Object::nested().raw("rules", chosen.len()).raw("derived", counts[1]).raw("equal", equal);
+        let o = Object::nested()
+            .raw("rules", chosen.len())
+            .raw("derived", counts[1])
+            .raw("equal", equal);
         let o = o.raw("idle", counts[2]).raw("form", counts[3]).raw("left_out", counts[4]);
         let o = o.raw("together", list(names.map(string)));
         reporter.line(&Object::line().raw("summary", o.end()).end());
@@ -197,7 +209,8 @@ fn tell(set: &RuleSet, n: usize, need: &Need, reporter: &mut Reporter) {
     let text = match need {
         Need::Needed => return,
         Need::Derived { by, instances: (of, all) } => {
-            let part = if of < all { format!(" in {of} of {all} instances") } else { String::new() };
+            let part =
+                if of < all { format!(" in {of} of {all} instances") } else { String::new() };
             format!("follows{part} from {}", names(by).join(", "))
         }
         Need::Form if reporter.verbose == 0 => return,
@@ -216,14 +229,22 @@ fn siblings(
     with: &With<'_>,
     reporter: &mut Reporter,
 ) -> Exit {
+    let on_path = match crate::solvers::of_budget(with.budget) {
+        Ok(found) => found,
+        Err(d) => return reporter.diagnose(&d),
+    };
     let variants = variants(greedy.set, chosen);
     let (mut found, mut done) = (Vec::new(), 0);
-    in_order(&variants, with.jobs, |v| sibling(greedy, book, v), |s| {
-        found.extend(s);
-        done += 1;
-        reporter.progress(done, variants.len(), "patterns");
-    });
-    let on_path = with.budget.map(crate::solvers::on_path).unwrap_or_default();
+    in_order(
+        &variants,
+        with.jobs,
+        |v| sibling(greedy, book, v),
+        |s| {
+            found.extend(s);
+            done += 1;
+            reporter.progress(done, variants.len(), "patterns");
+        },
+    );
     let solvers: Vec<&dyn Solver> = on_path.iter().map(|s| s as &dyn Solver).collect();
     let options = Options::default();
     let names: Vec<String> = names(greedy.set, &found);
@@ -313,7 +334,9 @@ fn gaps(
     // Equal pieces are looked at once.
     let mut all: BTreeMap<String, (Function, u64)> = BTreeMap::new();
     let mut add = |found: Result<Vec<Function>, Trouble>| match found {
-        Ok(found) => found.into_iter().for_each(|f| all.entry(f.to_string()).or_insert((f, 0)).1 += 1),
+        Ok(found) => {
+            found.into_iter().for_each(|f| all.entry(f.to_string()).or_insert((f, 0)).1 += 1)
+        }
         Err(trouble) => exit = exit.max(reporter.diagnose_all(&trouble)),
     };
     in_order(inputs, with.jobs, |path| pieces_of(path, tree), &mut add);
@@ -379,5 +402,7 @@ fn pieces_of(path: &Path, tree: &Tree) -> Result<Vec<Function>, Trouble> {
     let run = pipeline.run(&mut module, tree.rules, &target, &options);
     run.map_err(|e| bug(e.to_string()))?;
     let all = module.functions.iter().filter(|f| f.has_body()).flat_map(pieces);
-    Ok(all.filter(|f| f.all_instrs().filter(|i| f.kind(*i) == InstrKind::Alu).count() > 1).collect())
+    Ok(all
+        .filter(|f| f.all_instrs().filter(|i| f.kind(*i) == InstrKind::Alu).count() > 1)
+        .collect())
 }

@@ -25,6 +25,7 @@ pub mod b_6_bisect;
 pub mod b_6_explain;
 pub mod b_6_order;
 pub mod b_6_seeing;
+pub mod c_7;
 mod clone;
 pub mod corpus;
 pub mod seeded;
@@ -143,6 +144,7 @@ pub const LINES: &[Line] = &[
     Line { name: "accept_b_5", run: b_5::run, open: None },
     Line { name: "accept_b_6_order", run: b_6_order::run, open: None },
     Line { name: "accept_b_6_seeing", run: b_6_seeing::run, open: None },
+    Line { name: "accept_c_7", run: c_7::run, open: None },
     Line { name: "accept_seeded", run: seeded::run, open: None },
 ];
 

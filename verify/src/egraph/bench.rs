@@ -130,8 +130,9 @@ impl<'a> Bench<'a> {
 
     /// Tuples of constants that satisfy those facts that speak of constants alone.
     fn constants(&self) -> Vec<Inputs> {
-        let vars: Vec<usize> =
-            (0..self.rule.vars.len()).filter(|v| self.rule.vars[*v].kind == VarKind::Const).collect();
+        let vars: Vec<usize> = (0..self.rule.vars.len())
+            .filter(|v| self.rule.vars[*v].kind == VarKind::Const)
+            .collect();
         let value = |v: usize, bits: u64| -> Value {
             let comps = usize::from(self.terms.comps(self.rule.vars[v].comps)).max(1);
             SmallVec::from_elem(Out::Bits(bits), comps)
@@ -143,14 +144,21 @@ impl<'a> Bench<'a> {
         let narrowed = self.narrowed();
         let speaks = |fact: &&FactUse| {
             let mut nodes = fact.args.iter().flat_map(|n| self.rule.reachable(*n));
-            !nodes.any(|n| matches!(&self.rule.nodes[n].kind, NodeKind::Var(v) if narrowed.contains(v)))
+            !nodes.any(
+                |n| matches!(&self.rule.nodes[n].kind, NodeKind::Var(v) if narrowed.contains(v)),
+            )
         };
         let facts: Vec<&FactUse> = self.rule.facts.iter().filter(speaks).collect();
         let lists: Vec<Vec<u64>> = vars.iter().map(|v| self.edges(*v)).collect();
         let all: usize = lists.iter().map(Vec::len).product();
         let mut rng = Rng(1);
+        let most = if narrowed.is_empty() { CONSTANTS } else { MORE_CONSTANTS };
         let mut out: Vec<Inputs> = Vec::new();
         for step in 0..DRAWS.min(if vars.len() == 1 { all } else { DRAWS }) {
+            // Of a few constants all edge values are there, of tuples some are enough.
+            if vars.len() > 1 && out.len() >= 4 * most {
+                break;
+            }
             let mut inputs = none.clone();
             let mut before = Vec::new();
             for (v, list) in vars.iter().zip(&lists) {
@@ -168,7 +176,6 @@ impl<'a> Bench<'a> {
             }
         }
         // Edge values come first: some of those, and some that are less special.
-        let most = if narrowed.is_empty() { CONSTANTS } else { MORE_CONSTANTS };
         let step = out.len().div_ceil(most).max(1);
         out.into_iter().step_by(step).collect()
     }

@@ -6,7 +6,7 @@ use super::graph::{FOLDED, Graph, MOVED, Values, add_function};
 use super::greedy::Greedy;
 use deburr_algebraic::interp::term::Claim;
 use deburr_ir_core::fold::FloatEnv;
-use deburr_ir_core::{Denorm, Def, Function, Rounding};
+use deburr_ir_core::{Def, Denorm, Function, Rounding};
 use deburr_rulegen::rules::model::Rule;
 use egg::{EGraph, FlatTerm};
 use std::collections::BTreeSet;

@@ -141,8 +141,12 @@ impl<'a> Equations<'a> {
     /// Matches of an equation, classes in order.
     fn search(&self, graph: &Graph<'_>, equation: &Equation<'_>, most: usize) -> Vec<Binding> {
         let mut out = Vec::new();
-        let NodeKind::Op { op, .. } = &equation.rule.nodes[equation.pattern].kind else { return out };
-        let Some(classes) = graph.classes_for_op(&of_op(self.set.ops.get(*op).id)) else { return out };
+        let NodeKind::Op { op, .. } = &equation.rule.nodes[equation.pattern].kind else {
+            return out;
+        };
+        let Some(classes) = graph.classes_for_op(&of_op(self.set.ops.get(*op).id)) else {
+            return out;
+        };
         let mut classes: Vec<Id> = classes.collect();
         classes.sort_unstable();
         for class in classes {
@@ -188,7 +192,6 @@ impl<'a> Equations<'a> {
     }
 
     /// Matches one node of a pattern: every way of it, with what is left to be matched.
-    #[allow(clippy::too_many_arguments, reason = "the state of one match")]
     fn step(
         &self,
         graph: &Graph<'_>,
@@ -219,7 +222,9 @@ impl<'a> Equations<'a> {
             let mut binding = binding.clone();
             match &node.kind {
                 NodeKind::Var(v) => match (binding.vars[*v], rule.vars[*v].kind) {
-                    (Some(bound), _) if graph.find(bound) == class => stack.push((todo.clone(), binding)),
+                    (Some(bound), _) if graph.find(bound) == class => {
+                        stack.push((todo.clone(), binding))
+                    }
                     (Some(_), _) => {}
                     (None, VarKind::Bound(of)) => {
                         binding.vars[*v] = Some(class);
@@ -257,12 +262,14 @@ impl<'a> Equations<'a> {
                         if op != sig.id || flags & wanted != wanted {
                             continue;
                         }
-                        let both = sig.commutative && args.len() >= 2 && found.args[0] != found.args[1];
+                        let both =
+                            sig.commutative && args.len() >= 2 && found.args[0] != found.args[1];
                         for swap in [both, false].into_iter().take(1 + usize::from(both)) {
                             let mut binding = binding.clone();
                             let mut todo = todo.clone();
                             let slot = |i: usize| if swap && i < 2 { 1 - i } else { i };
-                            let pairs = args.iter().enumerate().map(|(i, a)| (*a, found.args[slot(i)]));
+                            let pairs =
+                                args.iter().enumerate().map(|(i, a)| (*a, found.args[slot(i)]));
                             // The first operand is looked at first.
                             todo.extend(pairs.rev());
                             if sig.float {
@@ -358,12 +365,18 @@ impl<'a> Equations<'a> {
                             *flags
                         }
                         None => {
-                            let licences = if sig.float && binding.float { binding.licences } else { 0 };
+                            let licences =
+                                if sig.float && binding.float { binding.licences } else { 0 };
                             promises | licences
                         }
                     };
                     let comps = if sig.output.comps == 0 { comps } else { sig.output.comps };
-                    graph.add_uncanonical(Node { head: Head::Op(sig.id, flags), bits, comps, args: ids })
+                    graph.add_uncanonical(Node {
+                        head: Head::Op(sig.id, flags),
+                        bits,
+                        comps,
+                        args: ids,
+                    })
                 }
                 NodeKind::Undef | NodeKind::Outside { .. } => return None,
             };
@@ -420,7 +433,9 @@ fn goes_back(set: &RuleSet, rule: &Rule, alt: NodeId) -> bool {
         NodeKind::Op { op, promises, .. } => Some((set.ops.get(*op).float, *promises)),
         _ => None,
     };
-    let has = |v: usize| after.iter().any(|n| matches!(&rule.nodes[*n].kind, NodeKind::Var(w) if *w == v));
+    let has = |v: usize| {
+        after.iter().any(|n| matches!(&rule.nodes[*n].kind, NodeKind::Var(w) if *w == v))
+    };
     let values = (0..rule.vars.len()).filter(|v| !matches!(rule.vars[*v].kind, VarKind::Bound(_)));
     let computed = |n: &NodeId| matches!(rule.nodes[*n].kind, NodeKind::Compute { .. });
     let float = |list: &[NodeId]| list.iter().filter_map(op).any(|o| o.0);

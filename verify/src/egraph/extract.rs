@@ -61,29 +61,34 @@ impl Choice {
 
     /// The term that is chosen for a class, if it isn't too long.
     pub fn text(&self, graph: &Graph<'_>, root: Id) -> Option<String> {
-        let mut texts: FxHashMap<Id, String> = FxHashMap::default();
-        let root = graph.find(root);
-        let mut stack = vec![(root, Base::Uint)];
+        // How a constant is shown depends on who reads it.
+        let mut texts: FxHashMap<(Id, Base), String> = FxHashMap::default();
+        let root = (graph.find(root), Base::Uint);
+        let mut stack = vec![root];
         while let Some(&(class, base)) = stack.last() {
             let node = &self.best.get(&class)?.node;
-            let info = node.info();
-            let open: Vec<(Id, Base)> = node
-                .children()
-                .iter()
-                .enumerate()
-                .map(|(i, id)| (graph.find(*id), info.map_or(base, |info| of(info.inputs[i].base))))
-                .filter(|(id, _)| !texts.contains_key(id))
+            let read: Vec<(Id, Base)> = (0..node.args.len())
+                .map(|i| {
+                    let ty = node.info().map(|info| info.inputs[i]);
+                    // What is moved is read as the result is.
+                    let own = ty.is_none_or(|ty| ty.base == BaseType::Uint && ty.bits == 0);
+                    let base = ty.filter(|_| !own).map_or(base, |ty| of(ty.base));
+                    (graph.find(node.args[i]), base)
+                })
                 .collect();
+            let open: Vec<(Id, Base)> =
+                read.iter().filter(|key| !texts.contains_key(key)).copied().collect();
             if !open.is_empty() {
                 stack.extend(open);
                 continue;
             }
             stack.pop();
-            let text = shown(graph, node, base, &texts)?;
+            let args: Vec<&str> = read.iter().map(|key| texts[key].as_str()).collect();
+            let text = shown(node, base, &args)?;
             if text.len() > LONGEST {
                 return None;
             }
-            texts.insert(class, text);
+            texts.insert((class, base), text);
         }
         texts.remove(&root)
     }
@@ -121,8 +126,7 @@ fn of(base: BaseType) -> Base {
     }
 }
 
-fn shown(graph: &Graph<'_>, node: &Node, base: Base, texts: &FxHashMap<Id, String>) -> Option<String> {
-    let arg = |id: &Id| texts.get(&graph.find(*id)).cloned();
+fn shown(node: &Node, base: Base, args: &[&str]) -> Option<String> {
     Some(match &node.head {
         Head::Leaf(n) => format!("v{n}"),
         Head::Const(values) => {
@@ -135,15 +139,14 @@ fn shown(graph: &Graph<'_>, node: &Node, base: Base, texts: &FxHashMap<Id, Strin
         Head::Swizzle(list) => {
             let letters: Option<String> =
                 list.iter().map(|c| "xyzwefghijklmnop".chars().nth(usize::from(*c))).collect();
-            format!("{}.{}", arg(&node.args[0])?, letters?)
+            format!("{}.{}", args[0], letters?)
         }
         Head::Op(op, flags) => {
             let flags = Flags::from_bits_truncate(*flags) & Flags::PROMISES;
             let named = Flags::NAMES.iter().filter(|(_, flag)| flags.contains(*flag));
             let flags: String = named.map(|(name, _)| format!(".{name}")).collect();
-            let args: Option<Vec<String>> = node.args.iter().map(arg).collect();
             let name = AluOp(*op).builtin().map_or("op", |info| info.name);
-            format!("{name}{flags}({})", args?.join(", "))
+            format!("{name}{flags}({})", args.join(", "))
         }
     })
 }

@@ -7,7 +7,9 @@ use super::graph::{Graph, Values, add_function};
 use super::greedy::{Greedy, cost};
 use deburr_algebraic::Target;
 use deburr_ir_core::fold::FloatEnv;
-use deburr_ir_core::{AluSrc, Builder, Def, Denorm, Flags, Function, Instr, InstrKind, Rounding, User};
+use deburr_ir_core::{
+    AluSrc, Builder, Def, Denorm, Flags, Function, Instr, InstrKind, Rounding, User,
+};
 use egg::{EGraph, Id};
 use rustc_hash::FxHashMap;
 
@@ -53,7 +55,8 @@ pub fn pieces(f: &Function) -> Vec<Function> {
         members.push(vec![instr]);
         for n in 0..f.srcs(instr).len() {
             let src = f.src(instr, n).instr();
-            let Some(&other) = group.get(&src).filter(|_| f.block_of(src) == f.block_of(instr)) else {
+            let Some(&other) = group.get(&src).filter(|_| f.block_of(src) == f.block_of(instr))
+            else {
                 continue;
             };
             if other == own || members[other].len() + members[own].len() > PIECE {
@@ -134,7 +137,8 @@ pub fn gap(greedy: &Greedy<'_>, piece: &Function, group: usize, target: &Target)
     }
     graph.rebuild();
     let groups = [group];
-    let context = Context { without: &[], env: clause(piece.float_env), groups: &groups, back: false };
+    let context =
+        Context { without: &[], env: clause(piece.float_env), groups: &groups, back: false };
     Equations::new(set, &context).saturate(&mut graph, &LIMITS, |_| false);
     if graph.analysis.collapsed {
         return None;
@@ -158,7 +162,8 @@ pub fn gap(greedy: &Greedy<'_>, piece: &Function, group: usize, target: &Target)
 
 /// The values that a piece is there for.
 fn read(f: &Function) -> Vec<Def> {
-    let stores = f.all_instrs().filter(|i| f.kind(*i) == InstrKind::Intrinsic && f.def(*i).is_none());
+    let stores =
+        f.all_instrs().filter(|i| f.kind(*i) == InstrKind::Intrinsic && f.def(*i).is_none());
     stores.map(|i| f.src(i, 0)).collect()
 }
 

@@ -202,7 +202,9 @@ impl<'a> Analysis<Node> for Values<'a> {
 pub(crate) fn add_swizzle(graph: &mut Graph<'_>, of: Id, list: &[u8]) -> Id {
     let data = &graph[of].data;
     let (bits, comps) = (data.bits, data.comps);
-    if list.len() == usize::from(comps) && list.iter().enumerate().all(|(i, c)| i == usize::from(*c)) {
+    if list.len() == usize::from(comps)
+        && list.iter().enumerate().all(|(i, c)| i == usize::from(*c))
+    {
         return of;
     }
     let head = Head::Swizzle(SmallVec::from_slice(list));
@@ -222,7 +224,8 @@ pub(crate) fn add_function(graph: &mut Graph<'_>, f: &Function) -> FxHashMap<Def
     for instr in f.all_instrs() {
         let Some(def) = f.def(instr) else { continue };
         let (bits, comps) = (f.bits(def), f.comps(def));
-        let arithmetic = f.kind(instr) == InstrKind::Alu && f.alu_op(instr).is_some_and(|op| op.builtin().is_some());
+        let arithmetic = f.kind(instr) == InstrKind::Alu
+            && f.alu_op(instr).is_some_and(|op| op.builtin().is_some());
         let id = match f.constant(def) {
             Some(values) => add_constant(graph, bits, values),
             None if arithmetic => {
@@ -320,7 +323,8 @@ fn rebracket(graph: &mut Graph<'_>, node: &Node, from: Id) -> bool {
     for inner in inner {
         let right = Node { args: smallvec![inner.args[1], node.args[1]], ..node.clone() };
         let right = graph.add_uncanonical(right);
-        let to = graph.add_uncanonical(Node { args: smallvec![inner.args[0], right], ..node.clone() });
+        let to =
+            graph.add_uncanonical(Node { args: smallvec![inner.args[0], right], ..node.clone() });
         changed |= graph.union_trusted(from, to, MOVED);
     }
     changed

@@ -1,7 +1,9 @@
 //! What the driver makes of a term: rules from left to right, the first that matches, until none does.
 
 use deburr_algebraic::interp::matcher::Interpreter;
-use deburr_algebraic::{Group, Guest, Options, Rewriter, RuleInfo, RuleSet, Target, Watch, run_with};
+use deburr_algebraic::{
+    Group, Guest, Options, Rewriter, RuleInfo, RuleSet, Target, Watch, run_with,
+};
 use deburr_ir_core::{AluProps, Def, Flags, Function, Index, Instr, InstrKind};
 use deburr_rulegen::rules::model;
 use rustc_hash::FxHashMap;

@@ -199,12 +199,15 @@ fn by_operations(ops: &Ops, rule: &Rule, swap: Swap, out: &mut Vec<Candidate>) {
         count += usize::from(op_name(t).is_some_and(|name| swap.name(ops, name).is_some()));
     });
     let whole = with_operations(ops, rule, swap, None);
-    let choices = (0..count).map(Some).filter(|_| count > 1);
+    // Of an operation on floats among others on integers nothing good comes.
+    let alone = count > 1 && swap.how() != "base";
+    let choices = (0..count).map(Some).filter(|_| alone);
     for choice in [None].into_iter().filter(|_| count > 0).chain(choices) {
         let pattern = with_operations(ops, rule, swap, choice).pattern;
         for dual in [false, true] {
             let pattern = if dual { with_literals(&pattern) } else { pattern.clone() };
-            if dual && !has_literal(&rule.pattern) {
+            let has = has_literal(&rule.pattern) && matches!(swap.how(), "dual" | "inverse");
+            if dual && !has {
                 continue;
             }
             let mut own = vec![(rule.clone(), true), (whole.clone(), true)];
@@ -300,7 +303,11 @@ fn each_operand(ops: &Ops, t: &mut Term, f: &mut dyn FnMut(&mut Term, Base)) {
 fn by_order(ops: &Ops, rule: &Rule, out: &mut Vec<Candidate>) {
     let fixed = |t: &Term| {
         let sig = op_name(t).and_then(|name| ops.find(name)).map(|op| ops.get(op));
-        sig.is_some_and(|sig| !sig.commutative && sig.inputs.len() >= 2)
+        // Of a selection the arms.
+        sig.is_some_and(|sig| {
+            let last = sig.inputs.len().saturating_sub(2);
+            !sig.commutative && matches!(&sig.inputs[last..], [a, b] if a == b)
+        })
     };
     let mut count = 0;
     walk(&rule.pattern, &mut |t| count += usize::from(fixed(t)));
@@ -313,7 +320,6 @@ fn by_order(ops: &Ops, rule: &Rule, out: &mut Vec<Candidate>) {
                     && let TermKind::Op { args, .. } = &mut t.kind
                 {
                     let last = args.len();
-                    // Of a selection the arms.
                     args.swap(last - 2, last - 1);
                 }
                 n += 1;
@@ -349,7 +355,8 @@ fn by_size(ops: &Ops, rule: &Rule, out: &mut Vec<Candidate>) {
 
 fn resize(ops: &Ops, t: &mut Term, from: u32, to: u32) {
     match &mut t.kind {
-        TermKind::Var(_, Some(SizeNote { size, .. })) | TermKind::Const(_, Some(SizeNote { size, .. })) => {
+        TermKind::Var(_, Some(SizeNote { size, .. }))
+        | TermKind::Const(_, Some(SizeNote { size, .. })) => {
             if *size == SizeExpr::Bits(from) {
                 *size = SizeExpr::Bits(to);
             }

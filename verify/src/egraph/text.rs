@@ -87,7 +87,7 @@ fn cond(c: &Cond) -> String {
         },
         Cond::Or(list) => all(list, " || "),
         Cond::Not(c) => format!("!{}", cond(c)),
-        Cond::Option(name) => format!("target.{}", name.text),
+        Cond::Option(name) => name.text.clone(),
         Cond::Call(name, args, _) => format!("{}({})", name.text, words(args, ", ")),
         Cond::Count { name, args, compare, bound, .. } => {
             format!("{}({}) {} {}", name.text, words(args, ", "), compare.text, bound.text)
