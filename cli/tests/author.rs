@@ -146,3 +146,45 @@ fn wrong_indentation_is_told_as_such() {
     f.write("own.rules", text.replace("  iadd", "    iadd").replace("=> a;", "=> a; "));
     f.run(&["rules", "fmt", "--check", "own.rules"]).ends(1).says("white space at the end");
 }
+
+#[test]
+fn rules_that_follow_are_named_and_missing_ones_written_out() {
+    let f = Folder::new();
+    f.write(
+        "own.rules",
+        "rules 1\nrule isub_zero: isub(a, 0) => a;\nrule isub_const: isub(a, #c) => { let k = 0 - c; } iadd(a, k);\n\
+         rule iadd_zero: iadd(a, 0) => a;\nrule umin_zero: umin(a, 0) => 0;\n",
+    );
+    let run = f.run(&["verify", "--redundant", "--rules", "own.rules"]).ends(0);
+    let text = run.text();
+    assert!(text.contains("isub_zero: follows from isub_const, iadd_zero"), "{text}");
+    assert!(text.contains("4 rules: 1 follow from the others, 1 of them at once"), "{text}");
+    let text = f.run(&["verify", "--redundant", "--rules", "own.rules", "--json"]).ends(0).text();
+    let line = "{\"schema\":1,\"rule\":\"isub_zero\",\"need\":\"derived\",\"by\":[\"isub_const\",\"iadd_zero\"],";
+    assert!(text.starts_with(line), "{text}");
+    let args = ["verify", "--siblings", "--rules", "own.rules", "--rule", "umin_zero"];
+    let text = f.run(&args).ends(0).text();
+    let rule = "rule umin_zero_2: umax(a, 0) => a;";
+    assert!(text.contains(rule), "{text}");
+    // What is told is a rule.
+    f.write("more.rules", format!("rules 1\n{rule}\n"));
+    f.run(&["verify", "--rules", "more.rules", "--cases", "0.1"]).ends(0);
+}
+
+#[test]
+fn reports_on_rules_say_what_they_are_not_for() {
+    let f = Folder::new();
+    for args in [
+        &["--redundant", "--siblings"][..],
+        &["--redundant", "--expr", "isub(a, a) => 0"],
+        &["--redundant", "--size", "8"],
+        &["--redundant", "--budget", "1"],
+        &["--siblings", "--seed", "2"],
+        &["--gap"],
+        &["--gap", "a.spv", "--rule", "iadd"],
+    ] {
+        f.run(&[&["verify"], args].concat()).ends(2);
+    }
+    f.run(&["verify", "--redundant", "--rule", "nosuchrule"]).ends(1).says("E0062");
+    f.run(&["verify", "--gap", "missing.spv"]).ends(1).says("E0001");
+}

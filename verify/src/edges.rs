@@ -61,6 +61,7 @@ fn read(set: &RuleSet, rule: &Rule, id: NodeId, base: Option<Base>, out: &mut [R
 }
 
 /// Numbers that stand in a rule: where it goes wrong is at them, or beside them.
+#[derive(Default)]
 pub(crate) struct Numbers {
     /// Bits, value, and whether it is read as a float.
     literals: Vec<(u8, u64, bool)>,

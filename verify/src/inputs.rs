@@ -11,7 +11,7 @@ use deburr_rulegen::rules::model::{NodeKind, Rule, RuleSet, VarKind};
 use smallvec::SmallVec;
 
 /// A small generator of numbers (SplitMix64): the points of a rule are the same in every run.
-struct Rng(u64);
+pub(crate) struct Rng(pub(crate) u64);
 
 impl Rng {
     fn next(&mut self) -> u64 {
@@ -22,7 +22,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
 }

@@ -11,6 +11,7 @@
 
 mod aim;
 mod edges;
+pub mod egraph;
 mod inputs;
 mod key;
 pub mod ledger;

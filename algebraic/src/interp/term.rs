@@ -204,7 +204,7 @@ impl<'a> Terms<'a> {
     }
 
     /// Whether one fact of the rule holds.
-    pub(super) fn fact_holds(&self, f: &FactUse, inputs: &Inputs) -> bool {
+    pub fn fact_holds(&self, f: &FactUse, inputs: &Inputs) -> bool {
         let body = &self.set.facts[f.fact].body;
         let args: Option<Vec<Value>> = f.args.iter().map(|a| self.constant(*a, inputs)).collect();
         let Some(args) = args else { return false };

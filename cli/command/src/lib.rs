@@ -39,6 +39,7 @@ mod stats;
 mod tables;
 mod term;
 mod verify;
+mod verify_egraph;
 mod verify_report;
 mod verify_work;
 

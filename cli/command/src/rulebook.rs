@@ -30,6 +30,11 @@ impl Rulebook {
         &self.book.tables
     }
 
+    /// What the texts are read with.
+    pub fn book(&self) -> &rules::Book {
+        &self.book
+    }
+
     /// The rules of the tree.
     pub fn rules(&self) -> Result<RuleSet, Trouble> {
         self.book.rules().map_err(|list| trouble(&list, |name| self.texts.rule_file(name)))

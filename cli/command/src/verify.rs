@@ -9,7 +9,7 @@ use crate::options::parse_jobs;
 use crate::parallel::{cores, in_order};
 use crate::report::{Diagnostic, Exit, Kind, Reporter, Trouble};
 use crate::rulebook::Rulebook;
-use crate::solvers;
+use crate::solvers::{self, Process};
 use crate::verify_report::{Format, Report, told};
 use crate::verify_work::{Done, Job, Recheck, Worker, jobs};
 use deburr_rulegen::rules::RuleSet;
@@ -69,6 +69,8 @@ pub struct Args {
     /// Say how the verdicts are spread: text, json, html
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     report: Option<Format>,
+    #[command(flatten)]
+    egraph: crate::verify_egraph::Asked,
 }
 
 /// Seconds a question for what the ledger lacks.
@@ -77,6 +79,16 @@ const BUDGET: Duration = Duration::from_secs(5);
 /// Runs the subcommand.
 pub fn run(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Exit {
     reporter.json |= args.report == Some(Format::Json);
+    if args.egraph.any() {
+        let with = crate::verify_egraph::With {
+            rules: args.rules.as_deref(),
+            rule: args.rule.as_deref(),
+            cases: args.cases.unwrap_or(1.0),
+            budget: args.budget,
+            jobs: args.jobs.unwrap_or_else(cores),
+        };
+        return crate::verify_egraph::run(&args.egraph, &with, tree, reporter);
+    }
     match verify(args, tree, reporter) {
         Ok(exit) => exit,
         Err(trouble) => reporter.diagnose_all(&trouble),
@@ -98,13 +110,8 @@ fn verify(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Result<Exit, Tro
     let own = args.rules.is_none() && args.expr.is_none() && args.cases.is_none();
     let store = if own { Store::open(args.ledger.as_deref())? } else { None };
     let wanted = args.budget.or((store.is_some()).then_some(BUDGET));
-    let found = wanted.map(solvers::on_path).unwrap_or_default();
     let must = args.budget.is_some() || args.all || args.recheck.is_some();
-    if must && found.is_empty() {
-        let message = "there is no solver on the path";
-        let d = Diagnostic::new("verify", Kind::Tool, codes::SOLVER, message);
-        return Err(d.help("install bitwuzla, z3 or cvc5").into());
-    }
+    let found = found_solvers(wanted, must)?;
     let solvers: Vec<&dyn Solver> = found.iter().map(|s| s as &dyn Solver).collect();
     let since = match &args.since {
         Some(folder) => Store::open(Some(folder))?,
@@ -127,6 +134,17 @@ fn verify(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Result<Exit, Tro
         every_size: args.size.is_none(),
     };
     Ok(work(args, &worker, &list, whole, reporter))
+}
+
+/// The solvers on the path, for so long a question; if there must be one, there is.
+pub fn found_solvers(budget: Option<Duration>, must: bool) -> Result<Vec<Process>, Diagnostic> {
+    let found = budget.map(solvers::on_path).unwrap_or_default();
+    if must && found.is_empty() {
+        let message = "there is no solver on the path";
+        let d = Diagnostic::new("verify", Kind::Tool, codes::SOLVER, message);
+        return Err(d.help("install bitwuzla, z3 or cvc5"));
+    }
+    Ok(found)
 }
 
 /// Works through the jobs, and tells.

@@ -30,6 +30,7 @@ pub mod c_2;
 pub mod c_3;
 pub mod c_4;
 pub mod c_5;
+pub mod c_7;
 mod clone;
 pub mod corpus;
 pub mod seeded;
@@ -153,6 +154,7 @@ pub const LINES: &[Line] = &[
     Line { name: "accept_c_3", run: c_3::run, open: None },
     Line { name: "accept_c_4", run: c_4::run, open: None },
     Line { name: "accept_c_5", run: c_5::run, open: None },
+    Line { name: "accept_c_7", run: c_7::run, open: None },
     Line { name: "accept_seeded", run: seeded::run, open: None },
 ];
 
