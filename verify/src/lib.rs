@@ -28,6 +28,7 @@ pub use report::{Kind, Verdict, Witness, context};
 use smt::{Prover, Solver};
 
 use deburr_algebraic::interp::direct::{Direct, Found};
+use deburr_algebraic::interp::expr::steps;
 use deburr_algebraic::interp::term::{Claim, Terms};
 use deburr_ir_core::{Denorm, Rounding};
 use deburr_rulegen::expr::Base;
@@ -41,7 +42,7 @@ use std::time::Instant;
 pub struct Options {
     /// Points an instance and environment where not all are tried.
     pub points: u64,
-    /// Points where solvers were asked and couldn't tell.
+    /// Points where solvers were asked and couldn't tell; no more than else where each takes milliseconds.
     pub unproved_points: u64,
     /// Bits of all inputs together up to which all are tried.
     pub exhaustive_bits: u32,
@@ -142,13 +143,31 @@ pub fn check_claim(
         match proof(set, rule, instance, claim, prover) {
             Some(by) => (verdict.kind, verdict.by) = (Kind::Proved, by),
             None => {
-                let more = Options { points: options.unproved_points, ..options.clone() };
+                let points = match is_costly(set, rule, claim) {
+                    true => options.points,
+                    false => options.unproved_points,
+                };
+                let more = Options { points, ..options.clone() };
                 verdict = check_instance(set, rule, instance, claim, &more);
             }
         }
     }
     verdict.ms = start.elapsed().as_millis() as u64;
     verdict
+}
+
+/// Steps of float arithmetic beyond which a point at which each may be flushed takes milliseconds.
+const MANY_STEPS: u32 = 8;
+
+/// Whether a point takes so long that few are tried.
+fn is_costly(set: &RuleSet, rule: &Rule, claim: Claim) -> bool {
+    let of_node = |kind: &NodeKind| match kind {
+        NodeKind::Op { op, .. } => set.ops.get(*op).eval.as_ref().map_or(0, |e| steps(e)),
+        _ => 0,
+    };
+    let all: u32 = rule.nodes.iter().map(|n| of_node(&n.kind)).sum();
+    let free = claim.denorm != Denorm::Keep || claim.rounding == Rounding::Any;
+    free && all > MANY_STEPS
 }
 
 /// How solvers prove an instance.

@@ -39,31 +39,31 @@ pub struct Args {
     /// Instances of this bit size
     #[arg(long, value_name = "N", value_parser = parse_size)]
     size: Option<u8>,
-    /// Try now, with this share of the inputs of full size, and leave the ledger alone
+    /// Try now, with this share of the inputs, and leave the ledger alone
     #[arg(long, value_name = "X", value_parser = parse_cases)]
     cases: Option<f64>,
-    /// Seed of the random inputs, and of what --recheck takes
+    /// Seed of random inputs and of --recheck
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Seconds that solvers have for a question [default: 5 for what the ledger lacks, else none]
+    /// Seconds a question to solvers [default: 5, of the ledger's rules]
     #[arg(long, value_name = "SECONDS", value_parser = parse_budget)]
     budget: Option<Duration>,
     /// Rules at a time [default: as many as the machine has cores]
     #[arg(short, long, value_name = "N", value_parser = parse_jobs)]
     jobs: Option<usize>,
-    /// Folder of the ledger [default: verify/ledger of the source tree around]
+    /// Folder of the ledger [default: verify/ledger of the tree around]
     #[arg(long, value_name = "DIR")]
     ledger: Option<PathBuf>,
-    /// Work out everything again, whatever the ledger says
+    /// Work out everything again
     #[arg(long)]
     all: bool,
-    /// Work out this share of what the ledger says again; it must be found again
+    /// Find this share of the ledger's verdicts again
     #[arg(long, value_name = "SHARE", value_parser = parse_share, conflicts_with = "all")]
     recheck: Option<f64>,
-    /// And what isn't in this older ledger
+    /// And those that aren't in this older ledger
     #[arg(long, value_name = "DIR", requires = "recheck")]
     since: Option<PathBuf>,
-    /// Write the questions to solvers into a folder, and ask none
+    /// Write the questions to solvers into a folder
     #[arg(long, value_name = "DIR")]
     emit_smt: Option<PathBuf>,
     /// Say how the verdicts are spread: text, json, html
@@ -114,7 +114,7 @@ fn verify(args: &Args, tree: &Tree, reporter: &mut Reporter) -> Result<Exit, Tro
     let found = found_solvers(wanted, must)?;
     let solvers: Vec<&dyn Solver> = found.iter().map(|s| s as &dyn Solver).collect();
     let since = match &args.since {
-        Some(folder) => Store::open(Some(folder))?,
+        Some(folder) => Store::open(Some(folder))?.map(Box::new),
         None => None,
     };
     let recheck = match (args.all, args.recheck) {

@@ -34,7 +34,7 @@ pub struct Asked {
     /// Report rules that are missing beside those that are there
     #[arg(long, conflicts_with_all = ["expr", "size", "seed"])]
     siblings: bool,
-    /// Report how far the driver is on these modules from the best by the same rules
+    /// Report how far the driver is from the best by the same rules
     #[arg(long, value_name = "IN", num_args = 1.., conflicts_with_all = NOT_OF_GAPS)]
     gap: Vec<PathBuf>,
 }

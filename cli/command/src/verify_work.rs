@@ -51,7 +51,7 @@ pub enum Recheck {
     Some {
         share: f64,
         seed: u64,
-        since: Option<Store>,
+        since: Option<Box<Store>>,
     },
 }
 

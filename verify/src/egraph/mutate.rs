@@ -356,10 +356,10 @@ fn by_size(ops: &Ops, rule: &Rule, out: &mut Vec<Candidate>) {
 fn resize(ops: &Ops, t: &mut Term, from: u32, to: u32) {
     match &mut t.kind {
         TermKind::Var(_, Some(SizeNote { size, .. }))
-        | TermKind::Const(_, Some(SizeNote { size, .. })) => {
-            if *size == SizeExpr::Bits(from) {
-                *size = SizeExpr::Bits(to);
-            }
+        | TermKind::Const(_, Some(SizeNote { size, .. }))
+            if *size == SizeExpr::Bits(from) =>
+        {
+            *size = SizeExpr::Bits(to);
         }
         TermKind::Literal(l) => {
             let number = |n: u32| n.to_string();
