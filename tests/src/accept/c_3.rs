@@ -15,8 +15,10 @@ use deburr_verify::smt::{Prover, Solver};
 use deburr_verify::{Kind, Options, check_instance, claims};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+// The command's way to ask solvers, which writes questions to temporary files.
 #[path = "../../../cli/command/src/solvers.rs"]
 pub mod solvers;
+use tempfile as _;
 
 /// Mutants at full size.
 const MUTANTS: u64 = 2_400;
