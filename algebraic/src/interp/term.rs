@@ -72,18 +72,7 @@ pub(super) const MAX_RUNS: usize = 4096;
 impl<'a> Terms<'a> {
     /// The terms of the instance with these bits by class.
     pub fn new(set: &'a RuleSet, rule: &'a Rule, bits: &'a [u8], claim: Claim) -> Terms<'a> {
-        let mut same: Vec<NodeId> = (0..rule.nodes.len()).collect();
-        let nodes = rule.pattern_nodes();
-        for (i, x) in nodes.iter().enumerate() {
-            if let Some(y) = nodes[..i].iter().find(|y| equal_terms(rule, **y, *x)) {
-                same[*x] = *y;
-            }
-        }
-        let mut readers = vec![0u32; rule.nodes.len()];
-        for node in nodes.iter().filter(|n| same[**n] == **n) {
-            rule.nodes[*node].operands().iter().for_each(|o| readers[same[*o]] += 1);
-        }
-        let read_twice = readers.into_iter().map(|n| n > 1).collect();
+        let (same, read_twice) = instructions(rule);
         let used: Vec<NodeId> = rule.alts.iter().flat_map(|a| rule.reachable(a.term)).collect();
         let is_used = |v: VarId| {
             used.iter().any(|n| matches!(&rule.nodes[*n].kind, NodeKind::Var(w) if *w == v))
@@ -528,6 +517,23 @@ pub fn reads_twice(sig: &OpSig, operand: usize) -> bool {
         });
     }
     reads > 1 || names
+}
+
+/// The instructions that the nodes of a pattern stand for: by node the one that is the same term, which is one instruction
+/// with it, and whether several operands are that.
+pub fn instructions(rule: &Rule) -> (Vec<NodeId>, Vec<bool>) {
+    let mut same: Vec<NodeId> = (0..rule.nodes.len()).collect();
+    let nodes = rule.pattern_nodes();
+    for (i, x) in nodes.iter().enumerate() {
+        if let Some(y) = nodes[..i].iter().find(|y| equal_terms(rule, **y, *x)) {
+            same[*x] = *y;
+        }
+    }
+    let mut readers = vec![0u32; rule.nodes.len()];
+    for node in nodes.iter().filter(|n| same[**n] == **n) {
+        rule.nodes[*node].operands().iter().for_each(|o| readers[same[*o]] += 1);
+    }
+    (same, readers.into_iter().map(|n| n > 1).collect())
 }
 
 /// Whether two nodes of a pattern are the same term.

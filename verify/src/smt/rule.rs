@@ -7,7 +7,7 @@ use super::prims;
 use super::steps::Detail;
 use super::term::{Sort, Term, Terms};
 use deburr_algebraic::interp::expr::is_outermost_step;
-use deburr_algebraic::interp::term::{Claim, equal_terms, reads_twice};
+use deburr_algebraic::interp::term::{Claim, equal_terms, instructions, reads_twice};
 use deburr_ir_core::Denorm;
 use deburr_rulegen::expr::{Base, Expr, ExprKind, Prim};
 use deburr_rulegen::rules::model::{
@@ -61,17 +61,7 @@ impl<'a> Asked<'a> {
         claim: Claim,
         detail: Detail,
     ) -> Asked<'a> {
-        let mut same: Vec<NodeId> = (0..rule.nodes.len()).collect();
-        let nodes = rule.pattern_nodes();
-        for (i, x) in nodes.iter().enumerate() {
-            if let Some(y) = nodes[..i].iter().find(|y| equal_terms(rule, **y, *x)) {
-                same[*x] = *y;
-            }
-        }
-        let mut readers = vec![0u32; rule.nodes.len()];
-        for node in nodes.iter().filter(|n| same[**n] == **n) {
-            rule.nodes[*node].operands().iter().for_each(|o| readers[same[*o]] += 1);
-        }
+        let (same, shared) = instructions(rule);
         let mut asked = Asked {
             set,
             rule,
@@ -82,7 +72,7 @@ impl<'a> Asked<'a> {
             choices: Choices::new(if detail == Detail::Laws { 256 } else { 16 }),
             inputs: Vec::new(),
             same,
-            shared: readers.into_iter().map(|n| n > 1).collect(),
+            shared,
             bound: Memo::new(),
             defined: Vec::new(),
         };
